@@ -1,0 +1,83 @@
+//! The Gaussian likelihood of one output over a batch, with its gradient.
+
+use crate::cholesky::Cholesky;
+use crate::matrix::{column, column_mut, dot};
+use crate::{Error, Real};
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+
+/// Work space for batches of exactly `n` rows.
+#[derive(Debug)]
+pub(crate) struct Gaussian<T: Real> {
+    s: Mat<T>,            // [N, N], lower
+    s_chol: Cholesky<T>,  // [N, N]
+    inverse: Mat<T>,      // [N, N]  L⁻¹ of S = L Lᵀ
+    pub(crate) v: Mat<T>, // [N, 1]  S⁻¹ e
+}
+
+/// `½ eᵀS⁻¹e + ½ log|S| + N/2 log 2π` and its derivative by σ².
+pub(crate) struct GaussianValue {
+    pub(crate) loss: f64,
+    pub(crate) d_noise: f64,
+}
+
+impl<T: Real> Gaussian<T> {
+    pub(crate) fn with_size(n: usize) -> Self {
+        let square = || Mat::zeros(n, n);
+        Self { s: square(), s_chol: Cholesky::with_size(n), inverse: square(), v: Mat::zeros(n, 1) }
+    }
+
+    /// Negative log-likelihood of the residual `e` under `S = cov + noise·I` (paper eq. 5, sign corrected).
+    ///
+    /// Leaves `v = S⁻¹e` (the gradient by the mean is `−v`) and adds `G = ½(S⁻¹ − v vᵀ)`, the gradient by
+    /// `S`, to the lower triangle of `g`.
+    pub(crate) fn evaluate(
+        &mut self,
+        cov: MatRef<'_, T>,
+        noise: f64,
+        e: &[T],
+        mut g: MatMut<'_, T>,
+        par: Par,
+    ) -> Result<GaussianValue, Error> {
+        let n = e.len();
+        for j in 0..n {
+            column_mut(self.s.as_mut(), j)[j..].copy_from_slice(&column(cov, j)[j..]);
+        }
+        self.s_chol.factor_with_ladder("K_x|z + σ²I", self.s.as_ref(), noise, par)?;
+        self.s_chol.inverse_factor(self.inverse.as_mut(), par.degree());
+        let whitened: Vec<T> = (0..n)
+            .map(|i| (0..=i).map(|j| self.inverse[(i, j)] * e[j]).sum()) // L⁻¹e
+            .collect();
+        for j in 0..n {
+            self.v[(j, 0)] = dot(&column(self.inverse.as_ref(), j)[j..], &whitened[j..]);
+        }
+        triangular::matmul(
+            g.as_mut(),
+            BlockStructure::TriangularLower,
+            Accum::Add,
+            self.inverse.as_ref().transpose(),
+            BlockStructure::Rectangular,
+            self.inverse.as_ref(),
+            BlockStructure::Rectangular,
+            T::of(0.5),
+            par,
+        );
+        let v = column(self.v.as_ref(), 0);
+        for j in 0..n {
+            let half = T::of(-0.5) * v[j];
+            column_mut(g.as_mut(), j)[j..].iter_mut().zip(&v[j..]).for_each(|(g, &v)| *g += half * v);
+        }
+        let trace_inverse: f64 = (0..n)
+            .map(|j| {
+                let x = &column(self.inverse.as_ref(), j)[j..];
+                dot(x, x).to_f64()
+            })
+            .sum();
+        let quadratic = dot(&whitened, &whitened).to_f64();
+        let constant = n as f64 * (2.0 * std::f64::consts::PI).ln();
+        Ok(GaussianValue {
+            loss: 0.5 * (quadratic + self.s_chol.log_determinant() + constant),
+            d_noise: 0.5 * (trace_inverse - dot(v, v).to_f64()),
+        })
+    }
+}

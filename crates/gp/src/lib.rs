@@ -1,0 +1,35 @@
+//! Closed-form mathematics of inducing Gaussian process networks (IGN).
+//!
+//! Features `Φ [N, D]` come from a network; inducing points `Z [M, D]` with pseudo-labels `r = Z w + b` live in
+//! the same space. This crate gives the exact batch likelihood with all its gradients in one pass
+//! ([`Objective`]) and the predictive mean and variance ([`Posterior`]). It knows nothing of networks, files
+//! or tasks. Symbols and shapes: `GLOSSARY.md`; equations and their tests: `docs/equations.md`.
+//!
+//! ```
+//! use gp::{InducingPoints, Kernel, Posterior};
+//! // One inducing point at the origin whose pseudo-label is b = 2.
+//! let inducing = InducingPoints::<f64>::new(&[0.0, 0.0], &[1.0, 1.0], &[2.0]);
+//! let posterior = Posterior::new(Kernel::paper(), inducing, 1e-9, 1)?;
+//! let prediction = posterior.predict(&[0.0, 0.0], 1);
+//! assert!((prediction.mean[0] - 2.0).abs() < 1e-6 && prediction.var[0] < 1e-6);
+//! # Ok::<(), gp::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod cholesky;
+mod error;
+mod gaussian;
+mod inducing;
+mod kernel;
+mod matrix;
+mod objective;
+mod posterior;
+mod real;
+
+pub use cholesky::Cholesky;
+pub use error::Error;
+pub use inducing::InducingPoints;
+pub use kernel::Kernel;
+pub use objective::{Batch, Gradient, Objective, Value};
+pub use posterior::{Latent, Posterior};
+pub use real::Real;

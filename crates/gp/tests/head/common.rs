@@ -1,0 +1,101 @@
+//! What the integration tests share: random problems and the one gradient check.
+
+use gp::{Batch, Gradient, InducingPoints, Kernel, Objective, Real, Value};
+
+/// Everything an evaluation needs, owned.
+#[derive(Debug, Clone)]
+pub(crate) struct Problem {
+    pub(crate) kernel: Kernel,
+    pub(crate) inducing: InducingPoints<f64>,
+    pub(crate) log_sigma: Vec<f64>,
+    pub(crate) jitter: f64,
+    pub(crate) phi: Vec<f64>,
+    pub(crate) y: Vec<f64>,
+}
+
+impl Problem {
+    /// A well-scaled random problem; `seed` decides every number.
+    pub(crate) fn random(kernel: Kernel, [n, m, d, c]: [usize; 4], seed: u64) -> Self {
+        let mut next = uniform(seed);
+        let mut draw =
+            |count: usize, scale: f64| (0..count).map(|_| scale * (next() - 0.5)).collect::<Vec<_>>();
+        let spread = 2.0 / (d as f64).sqrt();
+        Self {
+            kernel,
+            inducing: InducingPoints::new(&draw(m * d, spread), &draw(d * c, 2.0), &draw(c, 1.0)),
+            log_sigma: draw(c, 1.0).iter().map(|x| x - 1.5).collect(),
+            jitter: 1e-4,
+            phi: draw(n * d, spread),
+            y: draw(n * c, 2.0),
+        }
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.phi.len() / self.inducing.dim()
+    }
+
+    pub(crate) fn evaluate(&self) -> (Value, Gradient<f64>) {
+        self.evaluate_in::<f64>(1)
+    }
+
+    pub(crate) fn evaluate_in<T: Real>(&self, threads: usize) -> (Value, Gradient<T>) {
+        let cast = |x: &[f64]| x.iter().map(|&x| T::of(x)).collect::<Vec<_>>();
+        let inducing =
+            InducingPoints::new(&cast(&self.inducing.z), &cast(&self.inducing.w), &cast(&self.inducing.b));
+        let mut objective = Objective::new(self.rows(), &self.kernel, &inducing, threads);
+        let batch = Batch {
+            kernel: &self.kernel,
+            inducing: &inducing,
+            log_sigma: &self.log_sigma,
+            jitter: self.jitter,
+            phi: &cast(&self.phi),
+            y: &cast(&self.y),
+        };
+        let value = objective.evaluate(batch).expect("the problem is well-posed");
+        (value, objective.gradient().clone())
+    }
+}
+
+/// All four families with parameters that are not one.
+pub(crate) fn kernels() -> [Kernel; 4] {
+    [
+        Kernel::Rbf { scale: 1.3, gamma: 0.7 },
+        Kernel::Matern32 { scale: 0.8, gamma: 0.6 },
+        Kernel::Matern52 { scale: 1.1, gamma: 0.9 },
+        Kernel::Linear { scale: 0.7, offset: 0.4 },
+    ]
+}
+
+/// Uniform numbers in [0, 1) (SplitMix64).
+pub(crate) fn uniform(mut state: u64) -> impl FnMut() -> f64 {
+    move || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// Compares `analytic` with central differences of `loss` as entry `i` of a parameter moves by `h`.
+///
+/// The error of each entry is relative to the largest entry of the block, or absolute below 1.
+pub(crate) fn assert_gradient(
+    name: &str,
+    analytic: &[f64],
+    tolerance: f64,
+    loss: impl Fn(usize, f64) -> f64,
+) {
+    // Fourth-order differences: truncation ~h⁴, rounding ~1e-16/h; both below 1e-11 at h = 1e-3 · (curvature of order 1).
+    let h = 2e-4;
+    let scale = analytic.iter().fold(1e-3_f64, |a, g| a.max(g.abs()));
+    for (i, &g) in analytic.iter().enumerate() {
+        let numeric =
+            (8.0 * (loss(i, h) - loss(i, -h)) - (loss(i, 2.0 * h) - loss(i, -2.0 * h))) / (12.0 * h);
+        let error = (numeric - g).abs() / scale;
+        assert!(
+            error <= tolerance,
+            "{name}[{i}]: analytic {g:e}, numeric {numeric:e}, relative error {error:e}"
+        );
+    }
+}

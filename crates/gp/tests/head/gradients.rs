@@ -1,0 +1,76 @@
+//! Every gradient of the objective against central differences in f64.
+
+use crate::common::{Problem, assert_gradient, kernels};
+
+/// The bar: relative error ≤ 1e-6; fourth-order differences leave room below it.
+const TOLERANCE: f64 = 1e-6;
+
+fn check(problem: &Problem) {
+    let (_, gradient) = problem.evaluate();
+    let moved = |change: &dyn Fn(&mut Problem)| {
+        let mut moved = problem.clone();
+        change(&mut moved);
+        moved.evaluate().0.loss
+    };
+    assert_gradient("phi", &gradient.phi, TOLERANCE, |i, h| moved(&|p| p.phi[i] += h));
+    assert_gradient("z", &gradient.z, TOLERANCE, |i, h| moved(&|p| p.inducing.z[i] += h));
+    assert_gradient("w", &gradient.w, TOLERANCE, |i, h| moved(&|p| p.inducing.w[i] += h));
+    assert_gradient("b", &gradient.b, TOLERANCE, |i, h| moved(&|p| p.inducing.b[i] += h));
+    assert_gradient("log σ", &gradient.log_sigma, TOLERANCE, |i, h| moved(&|p| p.log_sigma[i] += h));
+    assert_gradient("log kernel", &gradient.log_kernel, TOLERANCE, |i, h| {
+        moved(&|p| {
+            let mut log = p.kernel.log_parameters();
+            log[i] += h;
+            p.kernel = p.kernel.with_log_parameters(log);
+        })
+    });
+}
+
+#[test]
+fn every_parameter_s_gradient_equals_central_differences_for_every_kernel() {
+    for (seed, kernel) in kernels().into_iter().enumerate() {
+        for shape in [[6, 5, 3, 1], [4, 9, 2, 2], [1, 1, 1, 1], [3, 2, 1, 3]] {
+            check(&Problem::random(kernel, shape, seed as u64));
+        }
+    }
+}
+
+#[test]
+fn gradients_hold_across_the_blocks_of_the_factorisation() {
+    // 70 inducing points and 67 rows: two diagonal blocks in both Cholesky factors, neither of full size.
+    let problem = Problem::random(kernels()[0], [67, 70, 2, 1], 11);
+    let (_, gradient) = problem.evaluate();
+    let moved = |i: usize, h: f64| {
+        let mut moved = problem.clone();
+        moved.inducing.z[i] += h;
+        moved.evaluate().0.loss
+    };
+    assert_gradient("z", &gradient.z, TOLERANCE, moved);
+}
+
+#[test]
+fn a_batch_whose_rows_coincide_with_each_other_and_with_inducing_points_has_the_right_gradient() {
+    let mut problem = Problem::random(kernels()[0], [4, 4, 2, 1], 5);
+    problem.phi.copy_from_slice(&problem.inducing.z.clone());
+    problem.phi.copy_within(0..2, 2);
+    check(&problem);
+}
+
+#[test]
+fn single_precision_gradients_follow_double_precision_with_jitter_1e_3() {
+    let mut problem = Problem::random(kernels()[0], [32, 40, 8, 2], 3);
+    problem.jitter = 1e-3;
+    let (_, double) = problem.evaluate();
+    let (_, single) = problem.evaluate_in::<f32>(1);
+    let largest = double.z.iter().fold(0.0_f64, |a, g| a.max(g.abs()));
+    for (d, s) in double.z.iter().zip(&single.z) {
+        // f32 has 1.2e-7, amplified by the condition number of K_zz (about 1e4 here).
+        assert!((d - f64::from(*s)).abs() < 5e-3 * largest, "{d} {s}");
+    }
+}
+
+#[test]
+fn two_threads_give_the_same_bytes_as_one() {
+    let problem = Problem::random(kernels()[0], [128, 200, 16, 1], 8);
+    assert_eq!(problem.evaluate_in::<f64>(1), problem.evaluate_in::<f64>(2));
+}

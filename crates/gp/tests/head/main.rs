@@ -1,0 +1,7 @@
+//! Proofs of the closed-form head: an independent reference, central differences, identities.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+mod gradients;
+mod oracle;
+mod properties;
