@@ -4,7 +4,19 @@ use crate::cholesky::Cholesky;
 use crate::matrix::{column, column_mut, dot};
 use crate::{Error, Real};
 use faer::linalg::matmul::triangular::{self, BlockStructure};
+use serde::{Deserialize, Serialize};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
+
+/// Which rows of a batch the likelihood couples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Coupling {
+    /// All of them, through the full covariance given the inducing points: the paper's likelihood.
+    Batch,
+    /// None: each row's own predictive density, which is what a prediction is later judged by. The labels of a
+    /// batch cannot explain each other, so the inducing points have to.
+    Rows,
+}
 
 /// Work space for batches of exactly `n` rows.
 #[derive(Debug)]
@@ -79,5 +91,21 @@ impl<T: Real> Gaussian<T> {
             loss: 0.5 * (quadratic + self.s_chol.log_determinant() + constant),
             d_noise: 0.5 * (trace_inverse - dot(v, v).to_f64()),
         })
+    }
+
+    /// The same for independent rows: `S = diag(cov) + noise·I`.
+    pub(crate) fn evaluate_rows(&mut self, cov: MatRef<'_, T>, noise: f64, e: &[T], mut g: MatMut<'_, T>) -> GaussianValue {
+        let constant = (2.0 * std::f64::consts::PI).ln();
+        let mut value = GaussianValue { loss: 0.0, d_noise: 0.0 };
+        for (i, e) in e.iter().map(|e| e.to_f64()).enumerate() {
+            let s = cov[(i, i)].to_f64().max(0.0) + noise;
+            let v = e / s;
+            let d_s = 0.5 * (1.0 / s - v * v);
+            self.v[(i, 0)] = T::of(v);
+            g[(i, i)] += T::of(d_s);
+            value.loss += 0.5 * (e * v + s.ln() + constant);
+            value.d_noise += d_s;
+        }
+        value
     }
 }

@@ -28,6 +28,7 @@ mod real;
 
 pub use cholesky::Cholesky;
 pub use error::Error;
+pub use gaussian::Coupling;
 pub use inducing::InducingPoints;
 pub use kernel::Kernel;
 pub use objective::{Batch, Gradient, Objective, Value};

@@ -12,7 +12,7 @@
 //! ```
 
 use crate::cholesky::Cholesky;
-use crate::gaussian::Gaussian;
+use crate::gaussian::{Coupling, Gaussian};
 use crate::kernel::{Pair, PairGradient, Symmetric, SymmetricGradient, mirror};
 use crate::matrix::{add_product, column, column_mut, parallelism, product};
 use crate::{Error, InducingPoints, Kernel, Real};
@@ -87,6 +87,8 @@ pub struct Batch<'a, T: Real> {
     pub log_sigma: &'a [f64],
     /// Smallest jitter on `K_zz`.
     pub jitter: f64,
+    /// Which rows the likelihood couples.
+    pub coupling: Coupling,
     /// Features Φ, row-major `[N, D]`.
     pub phi: &'a [T],
     /// Targets, row-major `[N, C]`.
@@ -200,7 +202,11 @@ impl<T: Real> Objective<T> {
         for output in 0..c {
             let e: Vec<T> = (0..n).map(|i| batch.y[i * c + output] - self.y_hat[(i, output)]).collect();
             let noise = (2.0 * batch.log_sigma[output]).exp();
-            let value = self.likelihood.evaluate(self.cov.as_ref(), noise, &e, self.g.as_mut(), par)?;
+            let (cov, g) = (self.cov.as_ref(), self.g.as_mut());
+            let value = match batch.coupling {
+                Coupling::Batch => self.likelihood.evaluate(cov, noise, &e, g, par)?,
+                Coupling::Rows => self.likelihood.evaluate_rows(cov, noise, &e, g),
+            };
             loss += value.loss / n as f64;
             self.gradient.log_sigma[output] = 2.0 * noise * value.d_noise / n as f64;
             let scale = T::of(-1.0 / n as f64);

@@ -1,6 +1,6 @@
 //! What the integration tests share: random problems and the one gradient check.
 
-use gp::{Batch, Gradient, InducingPoints, Kernel, Objective, Real, Value};
+use gp::{Batch, Coupling, Gradient, InducingPoints, Kernel, Objective, Real, Value};
 
 /// Everything an evaluation needs, owned.
 #[derive(Debug, Clone)]
@@ -9,6 +9,7 @@ pub(crate) struct Problem {
     pub(crate) inducing: InducingPoints<f64>,
     pub(crate) log_sigma: Vec<f64>,
     pub(crate) jitter: f64,
+    pub(crate) coupling: Coupling,
     pub(crate) phi: Vec<f64>,
     pub(crate) y: Vec<f64>,
 }
@@ -25,6 +26,7 @@ impl Problem {
             inducing: InducingPoints::new(&draw(m * d, spread), &draw(d * c, 2.0), &draw(c, 1.0)),
             log_sigma: draw(c, 1.0).iter().map(|x| x - 1.5).collect(),
             jitter: 1e-4,
+            coupling: Coupling::Batch,
             phi: draw(n * d, spread),
             y: draw(n * c, 2.0),
         }
@@ -48,6 +50,7 @@ impl Problem {
             inducing: &inducing,
             log_sigma: &self.log_sigma,
             jitter: self.jitter,
+            coupling: self.coupling,
             phi: &cast(&self.phi),
             y: &cast(&self.y),
         };

@@ -1,5 +1,6 @@
 //! Every gradient of the objective against central differences in f64.
 
+use gp::Coupling;
 use crate::common::{Problem, assert_gradient, kernels};
 
 /// The bar: relative error ≤ 1e-6; fourth-order differences leave room below it.
@@ -31,6 +32,16 @@ fn every_parameter_s_gradient_equals_central_differences_for_every_kernel() {
     for (seed, kernel) in kernels().into_iter().enumerate() {
         for shape in [[6, 5, 3, 1], [4, 9, 2, 2], [1, 1, 1, 1], [3, 2, 1, 3]] {
             check(&Problem::random(kernel, shape, seed as u64));
+        }
+    }
+}
+
+#[test]
+fn gradients_of_independent_rows_equal_central_differences_for_every_kernel() {
+    for (seed, kernel) in kernels().into_iter().enumerate() {
+        for shape in [[6, 5, 3, 1], [4, 9, 2, 2]] {
+            let coupling = Coupling::Rows;
+            check(&Problem { coupling, ..Problem::random(kernel, shape, 100 + seed as u64) });
         }
     }
 }

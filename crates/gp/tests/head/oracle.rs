@@ -1,6 +1,6 @@
 //! The head against `oracle/regression.py`: 50-digit arithmetic, naive loops, no shared code.
 
-use gp::{Batch, InducingPoints, Kernel, Objective, Posterior};
+use gp::{Batch, Coupling, InducingPoints, Kernel, Objective, Posterior};
 use serde_json::Value as Json;
 
 /// The bar; both sides start from the same doubles, K_zz has a condition number of at most 1e5.
@@ -47,7 +47,7 @@ fn loss_gradients_and_predictions_equal_the_reference() {
         let jitter = case["jitter"].as_f64().expect("jitter");
         let mut objective = Objective::new(phi.len() / inducing.dim(), &kernel, &inducing, 1);
         let batch =
-            Batch { kernel: &kernel, inducing: &inducing, log_sigma: &log_sigma, jitter, phi: &phi, y: &y };
+            Batch { kernel: &kernel, inducing: &inducing, log_sigma: &log_sigma, jitter, coupling: Coupling::Batch, phi: &phi, y: &y };
         let value = objective.evaluate(batch).expect(name);
         let gradient = objective.gradient();
         assert_close(name, &[value.loss], &numbers(&case["loss"]));

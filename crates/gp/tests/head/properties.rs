@@ -1,7 +1,7 @@
 //! Identities that hold for every model.
 
 use crate::common::{Problem, kernels, uniform};
-use gp::{InducingPoints, Kernel, Posterior};
+use gp::{Coupling, InducingPoints, Kernel, Posterior};
 use proptest::prelude::*;
 
 fn any_kernel() -> impl Strategy<Value = Kernel> {
@@ -52,6 +52,20 @@ proptest! {
         for (x, y) in a.mean.iter().zip(&b.mean).chain(a.var.iter().zip(&b.var)) {
             prop_assert!((x - y).abs() < 1e-8, "{x} {y}");
         }
+    }
+
+    /// With one row there is nothing to couple; with many, the loss is the mean of the rows' own.
+    #[test]
+    fn the_loss_of_independent_rows_is_the_mean_of_their_losses(kernel in any_kernel(), seed: u64) {
+        let rows = Problem { coupling: Coupling::Rows, ..Problem::random(kernel, [5, 4, 2, 1], seed) };
+        let alone = |i: usize| {
+            let mut one = Problem { coupling: Coupling::Batch, ..rows.clone() };
+            one.phi = rows.phi[2 * i..2 * i + 2].to_vec();
+            one.y = vec![rows.y[i]];
+            one.evaluate().0.loss
+        };
+        let mean = (0..5).map(alone).sum::<f64>() / 5.0;
+        prop_assert!((rows.evaluate().0.loss - mean).abs() < 1e-9);
     }
 
     #[test]

@@ -1,0 +1,68 @@
+//! `ign data`: simulated sets from the Virtual Library of Simulation Experiments.
+
+use super::Failure;
+use data::{Format, RowWriter, Simulated, Sink};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// What can be generated
+    List {
+        /// Print one JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write rows of a simulated set
+    Generate {
+        /// One of `ign data list`
+        name: String,
+        /// How many rows
+        #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
+        rows: u64,
+        /// Decides every number
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// Standard deviation of Gaussian noise on the target
+        #[arg(long, default_value_t = 0.0)]
+        noise: f64,
+        /// Where to write: .csv, .parquet or .jsonl [default: CSV to standard output]
+        #[arg(short, long, default_value = "-")]
+        out: String,
+        /// Format of the output [default: by the file's name]
+        #[arg(long, value_parser = super::format)]
+        output_format: Option<Format>,
+    },
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    match &args.command {
+        Command::List { json } => {
+            for set in Simulated::ALL {
+                if *json {
+                    println!("{}", serde_json::json!({ "name": set.name(), "inputs": set.input_names(), "description": set.description() }));
+                } else {
+                    println!("{:<12} {:>2} inputs  {}", set.name(), set.input_names().len(), set.description());
+                }
+            }
+        }
+        Command::Generate { name, rows, seed, noise, out, output_format } => {
+            let set = Simulated::from_name(name).ok_or_else(|| {
+                let names: Vec<&str> = Simulated::ALL.iter().map(|set| set.name()).collect();
+                Failure::Usage(format!("there is no simulated set `{name}`\nhint: the sets are {}", names.join(", ")))
+            })?;
+            if !(noise.is_finite() && *noise >= 0.0) {
+                return Err(Failure::Usage(format!("--noise {noise}: a standard deviation is at least zero")));
+            }
+            let batch = set.sample(*rows as usize, *seed, *noise).to_batch()?;
+            let mut writer = RowWriter::create(&Sink::new(out), *output_format, batch.schema())?;
+            writer.write(&batch)?;
+            writer.finish()?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! `ign info`: what is inside a model file.
+
+use super::Failure;
+use crate::output;
+use ign::Model;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Model file
+    model: PathBuf,
+    /// Print the whole header as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let model = Model::load(&args.model, 1)?;
+    let header = model.header();
+    if args.json {
+        println!("{}", serde_json::to_string(header).expect("a header is plain data"));
+        return Ok(());
+    }
+    let [train, validation, test] = header.rows;
+    let written = std::fs::metadata(&args.model).and_then(|m| m.modified()).ok().map(timestamp);
+    println!("{}", args.model.display());
+    println!("  written    {} by ign {} (format {})", written.unwrap_or_default(), header.ign_version, header.format_version);
+    println!("  predicts   {}", join(header.schema.targets.iter().map(|t| t.name.clone())));
+    println!("  from       {}", join(header.schema.inputs.iter().map(|i| format!("{} ({})", i.name, i.encoding.column_type()))));
+    println!("  rows       {train} trained on, {validation} for validation, {test} for the test");
+    let encoder = &header.encoder;
+    println!(
+        "  network    {} × {} → {} features, {} parameters with the inducing points",
+        encoder.members,
+        join(std::iter::once(encoder.width).chain(encoder.hidden.iter().copied()).map(|n| n.to_string())).replace(", ", "-"),
+        encoder.features,
+        model.parameters()
+    );
+    println!("  process    {} inducing points, {:?}", model.head().z.len() / encoder.features, header.kernel);
+    println!("  training   best epoch {} of the likelihood, seed {}\n", header.best_epoch, header.config.seed);
+    for (part, scores) in &header.metrics {
+        println!("{part}\n{}", output::scores(scores));
+    }
+    println!("configuration\n{}", toml::to_string(&header.config).expect("a configuration is plain data"));
+    Ok(())
+}
+
+fn join(items: impl Iterator<Item = String>) -> String {
+    items.collect::<Vec<_>>().join(", ")
+}
+
+/// `2026-01-31 12:00 UTC` (days to civil date: Hinnant's algorithm).
+fn timestamp(time: SystemTime) -> String {
+    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs()) as i64;
+    let z = seconds.div_euclid(86_400) + 719_468;
+    let era = z.div_euclid(146_097);
+    let day_of_era = z.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let minutes = seconds.rem_euclid(86_400) / 60;
+    format!("{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", minutes / 60, minutes % 60)
+}

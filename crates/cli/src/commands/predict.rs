@@ -1,0 +1,150 @@
+//! `ign predict`: rows in, rows with uncertainty out, in blocks of constant size.
+
+use super::{Failure, Reading, Threads};
+use arrow::array::{ArrayRef, Float64Array};
+use arrow::datatypes::{DataType, Field, Schema};
+use data::{Block, Format, RecordBatch, RowWriter, Sink, Source, read_blocks};
+use ign::{Matrix, Model};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Rows that are in memory at a time.
+const BLOCK_ROWS: usize = 8192;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Model file
+    model: PathBuf,
+    /// Table to predict; `-` reads standard input
+    table: String,
+    /// Where to write: .csv, .parquet or .jsonl, also .gz [default: CSV to standard output]
+    #[arg(short, long, default_value = "-")]
+    out: String,
+    /// Central interval of this probability, for example 0.9 (repeatable)
+    #[arg(long, value_delimiter = ',', value_parser = probability)]
+    interval: Vec<f64>,
+    /// Quantiles, for example 0.05,0.5,0.95
+    #[arg(long, value_delimiter = ',', value_parser = probability)]
+    quantiles: Vec<f64>,
+    /// Columns of the input to carry along
+    #[arg(long, value_delimiter = ',')]
+    keep: Vec<String>,
+    /// Format of the output [default: by the file's name]
+    #[arg(long, value_parser = super::format)]
+    output_format: Option<Format>,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    quiet: bool,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    threads: Threads,
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(p) if p > 0.0 && p < 1.0 => Ok(p),
+        _ => Err(format!("`{text}` is not a probability between 0 and 1")),
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let threads = args.threads.start();
+    let model = Model::load(&args.model, threads)?;
+    let schema = &model.header().schema;
+    let options = args.reading.options(&model.header().config);
+    let blocks = read_blocks(&Source::new(&args.table), &options, &schema.columns(), &args.keep, BLOCK_ROWS)?;
+    let columns = Columns::new(&model, args);
+    let fields: Vec<Arc<Field>> = blocks
+        .kept_schema()
+        .fields()
+        .iter()
+        .cloned()
+        .chain(columns.names.iter().map(|name| Arc::new(Field::new(name, DataType::Float64, false))))
+        .collect();
+    let output = Arc::new(Schema::new(fields));
+    let mut writer = RowWriter::create(&Sink::new(&args.out), args.output_format, Arc::clone(&output))?;
+    let (mut rows, mut unseen) = (0, BTreeMap::<String, usize>::new());
+    for block in blocks {
+        let Block { table, kept, .. } = block?;
+        let encoded = schema.encode(&table, None)?;
+        for (column, count) in encoded.unseen {
+            *unseen.entry(column).or_default() += count;
+        }
+        let values = columns.values(&model, &Matrix { x: encoded.x, width: encoded.width }, table.rows());
+        let arrays: Vec<ArrayRef> = kept.columns().iter().cloned().chain(values).collect();
+        let batch = RecordBatch::try_new(Arc::clone(&output), arrays).expect("the columns were made for this schema");
+        writer.write(&batch)?;
+        rows += table.rows();
+    }
+    writer.finish()?;
+    if !args.quiet {
+        for (column, count) in unseen {
+            eprintln!("note: column `{column}`: {count} rows hold a category that was never seen in training");
+        }
+        if args.out != "-" {
+            eprintln!("{rows} rows predicted into {}", args.out);
+        }
+    }
+    Ok(())
+}
+
+/// The columns that a prediction adds, with names that stay distinct for several targets.
+struct Columns {
+    names: Vec<String>,
+    intervals: Vec<f64>,
+    quantiles: Vec<f64>,
+}
+
+impl Columns {
+    fn new(model: &Model, args: &Args) -> Self {
+        let targets = &model.header().schema.targets;
+        let mut names = Vec::new();
+        for target in targets {
+            let prefix = if targets.len() == 1 { String::new() } else { format!("{}_", target.name) };
+            let mut own: Vec<String> = ["mean", "std", "std_latent"].map(str::to_owned).to_vec();
+            for &level in &args.interval {
+                own.extend([format!("lower_{}", percent(level)), format!("upper_{}", percent(level))]);
+            }
+            own.extend(args.quantiles.iter().map(|&p| format!("q{}", percent(p))));
+            // A carried column of the same name keeps it; ours gets a tail.
+            names.extend(own.into_iter().map(|name| {
+                let name = format!("{prefix}{name}");
+                if args.keep.contains(&name) { format!("{name}_predicted") } else { name }
+            }));
+        }
+        Self { names, intervals: args.interval.clone(), quantiles: args.quantiles.clone() }
+    }
+
+    fn values(&self, model: &Model, x: &Matrix, rows: usize) -> Vec<ArrayRef> {
+        let rows: Vec<usize> = (0..rows).collect();
+        let prediction = model.predict_rows(x, &rows);
+        let c = model.outputs();
+        let mut arrays: Vec<ArrayRef> = Vec::new();
+        for (output, calibration) in model.header().calibration.iter().enumerate() {
+            let column = |values: &[f64]| values.iter().skip(output).step_by(c).copied().collect::<Vec<_>>();
+            let (mean, std) = (column(&prediction.mean), column(&prediction.std));
+            let shifted = |q: f64| mean.iter().zip(&std).map(|(m, s)| m + q * s).collect::<Vec<_>>();
+            let mut push = |values: Vec<f64>| arrays.push(Arc::new(Float64Array::from(values)) as ArrayRef);
+            push(mean.clone());
+            push(std.clone());
+            push(column(&prediction.std_latent));
+            for &level in &self.intervals {
+                let (low, high) = calibration.interval(level);
+                push(shifted(low));
+                push(shifted(high));
+            }
+            for &p in &self.quantiles {
+                push(shifted(calibration.quantile(p)));
+            }
+        }
+        arrays
+    }
+}
+
+/// 0.95 → `95`, 0.025 → `2.5`.
+fn percent(p: f64) -> String {
+    let text = format!("{:.6}", 100.0 * p);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,215 @@
+//! `ign train`: a table in, a model file out.
+
+use super::{Failure, Reading, Threads};
+use crate::output;
+use crate::progress::{Progress, interrupted, watch_for_interrupts};
+use data::{Source, read_table};
+use ign::artifact::{load_checkpoint, save_checkpoint};
+use ign::train::Event;
+use ign::{Config, Fit, Model, Prepared};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A checkpoint is written at the first epoch after so long.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(120);
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Table to learn from: CSV, Parquet or JSON lines, also .gz; `-` reads standard input
+    table: String,
+    /// Column to predict; several with commas
+    #[arg(long, value_delimiter = ',')]
+    target: Vec<String>,
+    /// Where to write the model [default: the table's name with .ign]
+    #[arg(short, long)]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    run: RunArgs,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+/// What `train` and `demo` share.
+#[derive(clap::Args, Clone)]
+pub(crate) struct RunArgs {
+    /// A TOML file that holds a whole run
+    #[arg(long)]
+    config: Option<PathBuf>,
+    /// Override one key, for example train.epochs=50 (repeatable)
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    overrides: Vec<String>,
+    /// `default`, or `paper` for the paper's setting to the letter
+    #[arg(long)]
+    preset: Option<String>,
+    /// Hold out this share of the rows and report on it at the end
+    #[arg(long)]
+    test_share: Option<f64>,
+    /// Decides every random number
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Go on from the checkpoint that an interrupted run left beside the model
+    #[arg(long)]
+    resume: bool,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    quiet: bool,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    threads: Threads,
+}
+
+impl RunArgs {
+    /// The resolved configuration.
+    pub(crate) fn config(&self, targets: &[String]) -> Result<Config, Failure> {
+        let text = match &self.config {
+            Some(path) => {
+                let source = std::fs::read_to_string(path);
+                let io = |source| ign::Error::Io { action: "read", path: path.clone(), source };
+                Some((path.display().to_string(), source.map_err(io)?))
+            }
+            None => None,
+        };
+        let mut overrides = self.overrides.clone();
+        overrides.extend(self.seed.map(|seed| format!("seed={seed}")));
+        overrides.extend(self.test_share.map(|share| format!("data.test_share={share:?}")));
+        if !targets.is_empty() {
+            overrides.push(format!("data.target={}", toml::Value::from(targets.to_vec())));
+        }
+        let file = text.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
+        Ok(Config::resolve(self.preset.as_deref(), file, &overrides)?)
+    }
+
+    pub(crate) fn json(&self) -> bool {
+        self.json
+    }
+
+    pub(crate) fn quiet(&self) -> bool {
+        self.quiet
+    }
+
+    pub(crate) fn default_test_share(&mut self, share: f64) {
+        self.test_share.get_or_insert(share);
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let config = args.run.config(&args.target)?;
+    if config.data.target.is_empty() {
+        return Err(Failure::Usage(format!(
+            "which column of {} is to be predicted?\nhint: name it with `--target NAME`, or `data.target` in the configuration",
+            args.table
+        )));
+    }
+    let out = args.out.clone().unwrap_or_else(|| default_path(&args.table));
+    check_writable(&out)?;
+    let table = read_table(&Source::new(&args.table), &args.reading.options(&config))?;
+    train(&table, &config, &out, &args.run)?;
+    Ok(())
+}
+
+/// Prepares, trains, saves and reports; used by `demo` too.
+pub(crate) fn train(table: &data::Table, config: &Config, out: &Path, args: &RunArgs) -> Result<Model, Failure> {
+    let threads = args.threads.start();
+    let started = Instant::now();
+    let mut progress = Progress::new(args.quiet);
+    let prepared = Prepared::new(table, config)?;
+    prepared.notices.iter().for_each(|notice| progress.note(&notice.to_string()));
+    let [train, validation, test] = prepared.rows();
+    progress.note(&format!(
+        "{train} rows to train on, {validation} for validation, {test} for the test; {} inputs as {} numbers",
+        prepared.schema.inputs.len(),
+        prepared.schema.feature_names().len()
+    ));
+    let checkpoint = checkpoint_path(out);
+    let fingerprint = prepared.fingerprint();
+    let resume = if args.resume { Some(load_checkpoint(&checkpoint, config, &fingerprint)?) } else { None };
+    watch_for_interrupts();
+    let mut saved = Instant::now();
+    let mut failed = None;
+    let fit = prepared.fit(config, threads, resume, &mut |event| {
+        progress.show(&event);
+        if let Event::Epoch { state, .. } = event
+            && saved.elapsed() > CHECKPOINT_EVERY
+        {
+            saved = Instant::now();
+            if let Err(error) = save_checkpoint(&checkpoint, config, &fingerprint, state) {
+                failed = Some(error);
+                return false;
+            }
+        }
+        !interrupted()
+    })?;
+    progress.finish();
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    match fit {
+        Fit::Interrupted(state) => {
+            save_checkpoint(&checkpoint, config, &fingerprint, &state)?;
+            eprintln!("stopped; go on with the same command and `--resume` (checkpoint {})", checkpoint.display());
+            Err(Failure::Interrupted)
+        }
+        Fit::Finished(model) => {
+            model.save(out)?;
+            // What it was for is done; a leftover would only mislead.
+            let _ = std::fs::remove_file(&checkpoint);
+            report(&model, out, args, started.elapsed());
+            Ok(*model)
+        }
+    }
+}
+
+fn report(model: &Model, out: &Path, args: &RunArgs, elapsed: Duration) {
+    let metrics = &model.header().metrics;
+    if args.json {
+        let parts: serde_json::Map<_, _> =
+            metrics.iter().map(|(part, scores)| (part.clone(), output::scores_json(scores))).collect();
+        println!("{}", serde_json::json!({ "model": out, "seconds": elapsed.as_secs_f64(), "metrics": parts }));
+    } else if !args.quiet {
+        for (part, scores) in metrics {
+            println!("{part}\n{}", output::scores(scores));
+        }
+        println!("{} written in {:.0} s", out.display(), elapsed.as_secs_f64());
+    }
+}
+
+/// `prices.csv.gz` → `prices.ign`, in the current folder.
+fn default_path(table: &str) -> PathBuf {
+    let name = Path::new(table).file_name().and_then(|n| n.to_str()).unwrap_or("model");
+    let stem = name.split('.').find(|part| !part.is_empty() && *part != "-").unwrap_or("model");
+    PathBuf::from(format!("{stem}.ign"))
+}
+
+/// `price.ign` → `price.ign.checkpoint`.
+fn checkpoint_path(out: &Path) -> PathBuf {
+    let mut name = out.as_os_str().to_owned();
+    name.push(".checkpoint");
+    PathBuf::from(name)
+}
+
+/// Fails before training, not after it.
+fn check_writable(out: &Path) -> Result<(), Failure> {
+    let folder = out.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let problem = if out.is_dir() {
+        Some("it is a folder".to_owned())
+    } else if !folder.is_dir() {
+        Some(format!("there is no folder {}", folder.display()))
+    } else {
+        // The only sure way to know is to try.
+        tempfile_in(folder).err().map(|e| e.to_string())
+    };
+    match problem {
+        None => Ok(()),
+        Some(problem) => {
+            Err(Failure::Usage(format!("cannot write {}: {problem}\nhint: choose another place with `--out`", out.display())))
+        }
+    }
+}
+
+fn tempfile_in(folder: &Path) -> std::io::Result<()> {
+    let probe = folder.join(format!(".ign-{}", std::process::id()));
+    std::fs::File::create_new(&probe)?;
+    std::fs::remove_file(&probe)
+}

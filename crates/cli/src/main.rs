@@ -1,0 +1,58 @@
+//! `ign`: from a table to predictions that say how sure they are.
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, clippy::print_stderr)] // this crate alone prints
+
+mod commands;
+mod output;
+mod progress;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Calibrated predictions from tables: a neural network with a Gaussian process on top.
+#[derive(Parser)]
+#[command(name = "ign", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Train on a simulated data set and show what comes out
+    Demo(commands::demo::Args),
+    /// Learn to predict one or more columns of a table
+    Train(commands::train::Args),
+    /// Predict the rows of a table, with standard deviations, intervals and quantiles
+    Predict(commands::predict::Args),
+    /// Score a model on a table that holds the targets
+    Evaluate(commands::evaluate::Args),
+    /// Show what is inside a model file
+    Info(commands::info::Args),
+    /// List and generate simulated data sets
+    Data(commands::data::Args),
+}
+
+/// Exit code after Ctrl-C, as shells have it.
+const INTERRUPTED: u8 = 130;
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Demo(args) => commands::demo::run(&args),
+        Command::Train(args) => commands::train::run(&args),
+        Command::Predict(args) => commands::predict::run(&args),
+        Command::Evaluate(args) => commands::evaluate::run(&args),
+        Command::Info(args) => commands::info::run(&args),
+        Command::Data(args) => commands::data::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader went away: that is its right.
+        Err(commands::Failure::Error(ign::Error::Data(e))) if e.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(commands::Failure::Interrupted) => ExitCode::from(INTERRUPTED),
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}

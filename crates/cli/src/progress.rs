@@ -1,0 +1,93 @@
+//! What a person sees while a run goes on, and what Ctrl-C does to it.
+
+use ign::train::{EpochRecord, Event, Phase};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+static INTERRUPTS: AtomicUsize = AtomicUsize::new(0);
+
+/// The first Ctrl-C asks for a stop; the second ends the program at once.
+pub(crate) fn watch_for_interrupts() {
+    // A handler that is there already counts just as well.
+    let _ = ctrlc::set_handler(|| {
+        if INTERRUPTS.fetch_add(1, Ordering::SeqCst) > 0 {
+            std::process::exit(i32::from(crate::INTERRUPTED));
+        }
+        eprintln!("\nstopping; what has been learned is being saved (Ctrl-C again to give up at once)");
+    });
+}
+
+/// Whether Ctrl-C was pressed.
+pub(crate) fn interrupted() -> bool {
+    INTERRUPTS.load(Ordering::SeqCst) > 0
+}
+
+/// A progress bar on a terminal, a line an epoch elsewhere, nothing when quiet.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    quiet: bool,
+    last: String,
+}
+
+impl Progress {
+    pub(crate) fn new(quiet: bool) -> Self {
+        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        let style = "{bar:24} {percent:>3}%  {msg}  {elapsed} / ETA {eta}";
+        bar.set_style(ProgressStyle::with_template(style).expect("the template is a constant"));
+        Self { bar, quiet, last: String::new() }
+    }
+
+    /// Shows an event.
+    pub(crate) fn show(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Epoch { planned_steps, .. } => self.bar.set_length(*planned_steps as u64),
+            Event::Step { done, phase, loss } => {
+                self.bar.set_position(*done as u64);
+                if done.is_multiple_of(8) {
+                    self.bar.set_message(format!("{} loss {loss:.3} {}", name(*phase), self.last));
+                }
+            }
+            Event::Record(record) => {
+                self.last = validation(record);
+                if !self.quiet && self.bar.is_hidden() {
+                    let loss = record.loss.map_or(String::new(), |loss| format!("loss {loss:.4}  "));
+                    let used = record.utilisation.map_or(String::new(), |u| format!("  utilisation {u:.3}"));
+                    eprintln!("{} epoch {}: {loss}{}{used}", name(record.phase), record.epoch, self.last);
+                }
+            }
+            Event::Notice(text) => self.note(text),
+        }
+    }
+
+    /// Prints a line without disturbing the bar.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.quiet {
+            if self.bar.is_hidden() {
+                eprintln!("note: {text}");
+            } else {
+                self.bar.println(format!("note: {text}"));
+            }
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::WarmStart => "warm start",
+        Phase::Likelihood => "likelihood",
+    }
+}
+
+/// Validation figures of an epoch, of standardised targets.
+fn validation(record: &EpochRecord) -> String {
+    let show = |label: &str, x: Option<f64>| x.map(|x| format!("{label} {x:.4}"));
+    let parts: Vec<String> =
+        [show("RMSE", record.rmse), show("NLL", record.nll), show("CRPS", record.crps)].into_iter().flatten().collect();
+    if parts.is_empty() { String::new() } else { format!("validation {}", parts.join(" ")) }
+}

@@ -1,0 +1,164 @@
+//! Tables into matrices, by a fitted schema.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::error::DataError;
+use crate::problem::Problem;
+use crate::schema::{Encoding, TableSchema};
+use crate::table::{Column, Table};
+use crate::target::target_values;
+
+/// Inputs as a matrix.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Encoded {
+    /// [N, width] row-major, all finite.
+    pub x: Vec<f32>,
+    /// Features of a row.
+    pub width: usize,
+    /// For each category column, the number of rows whose level did not occur in training.
+    ///
+    /// Such rows have no indicator set. A column with an "other" level puts them there and does not count
+    /// them.
+    pub unseen: BTreeMap<String, usize>,
+}
+
+/// The place of one column's features in the matrix.
+struct Slots<'a> {
+    x: &'a mut [f32],
+    width: usize,
+    numeric: usize,
+    indicator: usize,
+}
+
+impl Slots<'_> {
+    fn set_numeric(&mut self, row: usize, offset: usize, value: f32) {
+        self.x[row * self.width + self.numeric + offset] = value;
+    }
+
+    fn set_indicator(&mut self, row: usize, offset: usize) {
+        self.x[row * self.width + self.indicator + offset] = 1.0;
+    }
+}
+
+impl TableSchema {
+    /// The inputs of `rows` (all if `None`) as a matrix.
+    ///
+    /// # Errors
+    /// If the table lacks an input or has it with another type than in training.
+    ///
+    /// # Panics
+    /// If a row is beyond the table.
+    pub fn encode(&self, table: &Table, rows: Option<&[usize]>) -> Result<Encoded, DataError> {
+        let count = rows.map_or(table.rows(), <[usize]>::len);
+        let width = self.numeric_width() + self.indicator_width();
+        let mut x = vec![0.0; count * width];
+        let mut unseen = BTreeMap::new();
+        let (mut numeric, mut indicator) = (0, self.numeric_width());
+        for input in &self.inputs {
+            let column = table.column(&input.name)?;
+            if column.column_type() != input.encoding.column_type() {
+                let (expected, got) = (input.encoding.column_type(), column.column_type());
+                let problem = Problem::TypeChanged { expected, got };
+                return Err(DataError::new(table.file(), problem).in_column(&input.name));
+            }
+            let mut slots = Slots { x: &mut x, width, numeric, indicator };
+            let not_seen = input.encoding.fill(column, rows, count, &mut slots);
+            if not_seen > 0 {
+                unseen.insert(input.name.clone(), not_seen);
+            }
+            numeric += input.encoding.numeric_width();
+            indicator += input.encoding.indicator_width();
+        }
+        Ok(Encoded { x, width, unseen })
+    }
+
+    /// The targets of `rows` (all if `None`) as an [N, C] row-major matrix, standardised; NaN where missing.
+    ///
+    /// # Errors
+    /// If a target is not in the table or not numeric.
+    ///
+    /// # Panics
+    /// If a row is beyond the table.
+    pub fn targets(&self, table: &Table, rows: Option<&[usize]>) -> Result<Vec<f64>, DataError> {
+        let count = rows.map_or(table.rows(), <[usize]>::len);
+        let outputs = self.targets.len();
+        let mut y = vec![f64::NAN; count * outputs]; // [N, C]
+        for (c, target) in self.targets.iter().enumerate() {
+            let values = target_values(table, &target.name)?;
+            for n in 0..count {
+                y[n * outputs + c] = (values[row_at(rows, n)] - target.mean) / target.std;
+            }
+        }
+        Ok(y)
+    }
+}
+
+fn row_at(rows: Option<&[usize]>, n: usize) -> usize {
+    rows.map_or(n, |rows| rows[n])
+}
+
+impl Encoding {
+    /// Writes the column's features; returns the number of rows with an unseen level.
+    fn fill(&self, column: &Column, rows: Option<&[usize]>, count: usize, slots: &mut Slots<'_>) -> usize {
+        if self.has_missing_indicator() {
+            let offset = self.indicator_width() - 1;
+            for n in (0..count).filter(|n| column.is_missing(row_at(rows, *n))) {
+                slots.set_indicator(n, offset);
+            }
+        }
+        match (self, column) {
+            (Encoding::Number { impute, scale, one_hot, .. }, Column::Number(values)) => {
+                for n in 0..count {
+                    let value = values[row_at(rows, n)];
+                    let known = if value.is_nan() { *impute } else { value };
+                    slots.set_numeric(n, 0, scale.apply(known));
+                    if let Some(offset) = one_hot.iter().position(|level| *level == value) {
+                        slots.set_indicator(n, offset);
+                    }
+                }
+            }
+            (Encoding::Boolean { impute, .. }, Column::Boolean(values)) => {
+                for n in (0..count).filter(|n| values[row_at(rows, *n)].unwrap_or(*impute)) {
+                    slots.set_indicator(n, 0);
+                }
+            }
+            (Encoding::Category { levels, other, .. }, Column::Category { codes, levels: present }) => {
+                return fill_levels(levels, *other, present, |n| codes[row_at(rows, n)], count, slots);
+            }
+            (Encoding::DateTime { impute, parts, .. }, Column::DateTime(values)) => {
+                for n in 0..count {
+                    let micros = values[row_at(rows, n)].unwrap_or(*impute);
+                    for (offset, (part, scale)) in parts.iter().enumerate() {
+                        slots.set_numeric(n, offset, scale.apply(part.of(micros)));
+                    }
+                }
+            }
+            _ => {} // `MissingOnly` is done; unequal types are refused by `encode`
+        }
+        0
+    }
+}
+
+/// One-hot of `code(n)`, whose codes point into `present`, by the training levels.
+fn fill_levels(
+    levels: &[String],
+    other: bool,
+    present: &[String],
+    code: impl Fn(usize) -> Option<u32>,
+    count: usize,
+    slots: &mut Slots<'_>,
+) -> usize {
+    let position: HashMap<&String, usize> = levels.iter().enumerate().map(|(i, level)| (level, i)).collect();
+    let fallback = other.then_some(levels.len());
+    let offsets: Vec<Option<usize>> =
+        present.iter().map(|level| position.get(level).copied().or(fallback)).collect();
+    let mut unseen = 0;
+    for n in 0..count {
+        let Some(code) = code(n) else { continue };
+        match offsets[code as usize] {
+            Some(offset) => slots.set_indicator(n, offset),
+            None => unseen += 1,
+        }
+    }
+    unseen
+}

@@ -1,0 +1,99 @@
+//! The remedy for each [`Problem`], as the second line of an error.
+
+use crate::problem::Problem;
+use crate::source::ColumnType;
+
+/// At most this many column names are listed.
+const LISTED: usize = 8;
+
+pub(crate) fn hint(problem: &Problem, column: Option<&str>) -> Option<String> {
+    let name = column.unwrap_or("NAME");
+    let key = toml_key(name);
+    Some(match problem {
+        Problem::NoSuchFile => "check the path; `-` reads from standard input".into(),
+        Problem::IsDirectory => "name one csv, parquet or json-lines file inside it".into(),
+        Problem::Empty => "check the command or the export that wrote it".into(),
+        Problem::HeaderOnly { .. } => "add rows; the first line is always taken as the header".into(),
+        Problem::RaggedRow { .. } => {
+            "put fields that contain the delimiter into double quotes, or choose another `--delimiter`".into()
+        }
+        Problem::WrongDelimiter { found, .. } => {
+            format!("pass `--delimiter '{}'`", found.escape_default())
+        }
+        Problem::BadDelimiter { .. } => "use one ASCII character such as ',', ';', '|' or a tab".into(),
+        Problem::NotUtf8 => "save the file as UTF-8, for example with `iconv -f LATIN1 -t UTF-8`".into(),
+        Problem::UnclosedQuote => {
+            "close the quote, or double it (`\"\"`) where it is part of the text".into()
+        }
+        Problem::CarriageReturns => "convert it with `tr '\\r' '\\n'`".into(),
+        Problem::RecordTooLong { .. } => "check that the file is text with line ends".into(),
+        Problem::NotATable { .. } => "unpack it, or export the table as csv or parquet".into(),
+        Problem::BrokenGzip { .. } => "copy or download the file again; `gzip -t` checks it".into(),
+        Problem::BrokenParquet { .. } => "copy or write the file again; it may be cut off".into(),
+        Problem::BrokenJson { .. } => "write one complete json object a line".into(),
+        Problem::NotAJsonObject { .. } => "convert an array with `jq -c '.[]'`".into(),
+        Problem::NoSuchColumn { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
+        Problem::NoSuchColumn { available, .. } => no_such_column(available),
+        Problem::DuplicateColumn { .. } => "rename one of the two in the file".into(),
+        Problem::ExpectedNumber { .. } => {
+            format!("list it under `data.missing_values`, or set `data.columns.{key} = \"category\"`")
+        }
+        Problem::ExpectedBoolean { .. } | Problem::ExpectedDateTime { .. } => {
+            format!(
+                "correct it, list it under `data.missing_values`, or train with `data.columns.{key} = \"category\"`"
+            )
+        }
+        Problem::InfiniteNumber { .. } => {
+            "correct it, or list it under `data.missing_values` to treat it as missing".into()
+        }
+        Problem::MixedTypes { .. } => {
+            format!("write one type in all rows, or set `data.columns.{key} = \"category\"` or \"ignore\"")
+        }
+        Problem::UnsupportedType { .. } => format!("set `data.columns.{key} = \"ignore\"`"),
+        Problem::TypeChanged { expected, .. } => format!("set `data.columns.{key} = \"{expected}\"`"),
+        Problem::TargetNotNumeric { kind, examples } => target_not_numeric(*kind, examples),
+        Problem::TargetAllMissing { .. } => {
+            "check the column's name and `data.missing_values`, which may cover its values".into()
+        }
+        Problem::ConstantTarget { .. } => {
+            "there is nothing to learn; choose another target or more rows".into()
+        }
+        Problem::NoTarget => "name it with `--target` or `data.target`".into(),
+        Problem::TooFewRows { .. } => "add rows, or check how many have a target".into(),
+        Problem::NoInputs => {
+            "all columns are targets, ignored, constant or missing; add an informative one".into()
+        }
+        Problem::Io { action: "read", .. } => "check the permissions of the file".into(),
+        Problem::Io { .. } => "check that the folder exists, is writable and has space".into(),
+        Problem::BrokenPipe | Problem::UnequalLengths { .. } | Problem::Unwritable { .. } => return None,
+    })
+}
+
+fn no_such_column(available: &[String]) -> String {
+    if !available.is_empty() && available.iter().all(|name| name.parse::<f64>().is_ok()) {
+        return "the first line looks like data: put a header line with column names above it".into();
+    }
+    let listed: Vec<String> = available.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
+    let more = if available.len() > LISTED { ", …" } else { "" };
+    format!("the file has {}{more}", listed.join(", "))
+}
+
+fn target_not_numeric(kind: ColumnType, examples: &[String]) -> String {
+    let decimal_comma = |text: &String| {
+        let text = text.trim_matches('"');
+        text.matches(',').count() == 1 && text.replace(',', ".").parse::<f64>().is_ok()
+    };
+    if examples.iter().any(decimal_comma) {
+        "write numbers with a decimal point instead of a comma".into()
+    } else if kind == ColumnType::Boolean {
+        "write 0 and 1 in the file to regress on it; classification is not offered".into()
+    } else {
+        "choose a numeric target, or list its non-numbers under `data.missing_values`".into()
+    }
+}
+
+/// A bare TOML key where possible, otherwise a quoted one.
+fn toml_key(name: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !name.is_empty() && name.chars().all(bare) { name.into() } else { format!("{name:?}") }
+}

@@ -1,0 +1,226 @@
+//! [`TableSchema`]: how a table becomes a matrix. Fitted on training rows (`fit.rs`), applied to any
+//! (`encode.rs`), stored in the model file as JSON.
+//!
+//! ```text
+//! matrix = [ numeric features | indicators ]    [N, numeric_width + indicator_width]
+//! number     scaled value                       one-hot of few integer values?, missing?
+//! boolean                                       true, missing?
+//! category                                      one-hot of levels, other?, missing?
+//! date       seconds, month, day, hour, …       missing?
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use crate::datetime::DatePart;
+use crate::scale::{Scale, Scaling};
+use crate::source::ColumnType;
+
+/// Choices in turning a table into a matrix.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EncodeOptions {
+    /// How numbers are scaled.
+    pub scaling: Scaling,
+    /// A number column of integers with 3 to so many distinct values also gets a one-hot of them; 0 turns it
+    /// off.
+    pub discrete_levels: usize,
+    /// A category has at most so many indicators; rarer levels share the last of them.
+    pub max_categories: usize,
+    /// Whether a column with missing values in training gets an indicator for "missing".
+    pub missing_indicator: bool,
+}
+
+impl Default for EncodeOptions {
+    fn default() -> Self {
+        EncodeOptions {
+            scaling: Scaling::Standard,
+            discrete_levels: 0,
+            max_categories: 64,
+            missing_indicator: true,
+        }
+    }
+}
+
+/// How a table becomes a matrix of inputs and a matrix of targets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableSchema {
+    /// The columns that are used, in the order of the training table.
+    pub inputs: Vec<InputColumn>,
+    /// What is predicted.
+    pub targets: Vec<TargetColumn>,
+}
+
+/// One input and its features.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InputColumn {
+    /// The column's name.
+    pub name: String,
+    /// How its values become features.
+    pub encoding: Encoding,
+}
+
+/// How the values of one column become features. `missing` says whether there is an indicator of missing
+/// values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Encoding {
+    /// A number.
+    Number {
+        /// Stands in for a missing value: the median of the training rows.
+        impute: f64,
+        /// The scale of the numeric feature.
+        scale: Scale,
+        /// Values with an indicator each.
+        one_hot: Vec<f64>,
+        /// See above.
+        missing: bool,
+    },
+    /// A truth value: one indicator.
+    Boolean {
+        /// Stands in for a missing value: the more frequent one.
+        impute: bool,
+        /// See above.
+        missing: bool,
+    },
+    /// One indicator for each level.
+    Category {
+        /// Levels with an indicator each.
+        levels: Vec<String>,
+        /// Whether all other levels share one more indicator.
+        other: bool,
+        /// See above.
+        missing: bool,
+    },
+    /// A date: one numeric feature for each part.
+    DateTime {
+        /// Stands in for a missing value: the median of the training rows, in microseconds.
+        impute: i64,
+        /// The parts that vary, with their scales.
+        parts: Vec<(DatePart, Scale)>,
+        /// See above.
+        missing: bool,
+    },
+    /// A column of one value with gaps: the indicator of missing values is all there is to learn from.
+    MissingOnly {
+        /// The type to read it as.
+        column_type: ColumnType,
+    },
+}
+
+/// One target and its standardisation, y = mean + std · z.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TargetColumn {
+    /// The column's name.
+    pub name: String,
+    /// Mean of the training rows.
+    pub mean: f64,
+    /// Standard deviation of the training rows.
+    pub std: f64,
+}
+
+impl TableSchema {
+    /// Name and type of each input: what to read for prediction.
+    #[must_use]
+    pub fn columns(&self) -> Vec<(String, ColumnType)> {
+        self.inputs.iter().map(|input| (input.name.clone(), input.encoding.column_type())).collect()
+    }
+
+    /// Number of numeric features, which come first.
+    #[must_use]
+    pub fn numeric_width(&self) -> usize {
+        self.inputs.iter().map(|input| input.encoding.numeric_width()).sum()
+    }
+
+    /// Number of indicators, which come last.
+    #[must_use]
+    pub fn indicator_width(&self) -> usize {
+        self.inputs.iter().map(|input| input.encoding.indicator_width()).sum()
+    }
+
+    /// Names of the features in the order of the matrix: `age`, `date:month`, `colour=red`, `age=(missing)`.
+    #[must_use]
+    pub fn feature_names(&self) -> Vec<String> {
+        let numeric = self.inputs.iter().flat_map(InputColumn::numeric_names);
+        numeric.chain(self.inputs.iter().flat_map(InputColumn::indicator_names)).collect()
+    }
+}
+
+impl InputColumn {
+    fn numeric_names(&self) -> Vec<String> {
+        match &self.encoding {
+            Encoding::Number { .. } => vec![self.name.clone()],
+            Encoding::DateTime { parts, .. } => {
+                parts.iter().map(|(part, _)| format!("{}:{}", self.name, part.name())).collect()
+            }
+            Encoding::Boolean { .. } | Encoding::Category { .. } | Encoding::MissingOnly { .. } => Vec::new(),
+        }
+    }
+
+    fn indicator_names(&self) -> Vec<String> {
+        let mut values: Vec<String> = match &self.encoding {
+            Encoding::Number { one_hot, .. } => one_hot.iter().map(f64::to_string).collect(),
+            Encoding::Boolean { .. } => vec!["true".into()],
+            Encoding::Category { levels, other, .. } => {
+                levels.iter().cloned().chain(other.then(|| "(other)".into())).collect()
+            }
+            Encoding::DateTime { .. } | Encoding::MissingOnly { .. } => Vec::new(),
+        };
+        if self.encoding.has_missing_indicator() {
+            values.push("(missing)".into());
+        }
+        values.iter().map(|value| format!("{}={value}", self.name)).collect()
+    }
+}
+
+impl Encoding {
+    /// The type that the column is read as.
+    #[must_use]
+    pub fn column_type(&self) -> ColumnType {
+        match self {
+            Encoding::Number { .. } => ColumnType::Number,
+            Encoding::Boolean { .. } => ColumnType::Boolean,
+            Encoding::Category { .. } => ColumnType::Category,
+            Encoding::DateTime { .. } => ColumnType::DateTime,
+            Encoding::MissingOnly { column_type } => *column_type,
+        }
+    }
+
+    pub(crate) fn has_missing_indicator(&self) -> bool {
+        match self {
+            Encoding::Number { missing, .. }
+            | Encoding::Boolean { missing, .. }
+            | Encoding::Category { missing, .. }
+            | Encoding::DateTime { missing, .. } => *missing,
+            Encoding::MissingOnly { .. } => true,
+        }
+    }
+
+    pub(crate) fn numeric_width(&self) -> usize {
+        match self {
+            Encoding::Number { .. } => 1,
+            Encoding::DateTime { parts, .. } => parts.len(),
+            Encoding::Boolean { .. } | Encoding::Category { .. } | Encoding::MissingOnly { .. } => 0,
+        }
+    }
+
+    pub(crate) fn indicator_width(&self) -> usize {
+        let values = match self {
+            Encoding::Number { one_hot, .. } => one_hot.len(),
+            Encoding::Boolean { .. } => 1,
+            Encoding::Category { levels, other, .. } => levels.len() + usize::from(*other),
+            Encoding::DateTime { .. } | Encoding::MissingOnly { .. } => 0,
+        };
+        values + usize::from(self.has_missing_indicator())
+    }
+}
+
+impl TargetColumn {
+    /// A standardised value in the target's own unit.
+    #[must_use]
+    pub fn restore(&self, z: f64) -> f64 {
+        self.mean + self.std * z
+    }
+}

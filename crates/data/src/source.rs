@@ -1,0 +1,160 @@
+//! What to read and how: [`Source`], [`Format`], [`ReadOptions`] and [`ColumnType`].
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Where rows come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A file.
+    Path(PathBuf),
+    /// Standard input.
+    Stdin,
+}
+
+impl Source {
+    /// `-` is standard input, anything else a path.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        if name == "-" { Source::Stdin } else { Source::Path(name.into()) }
+    }
+}
+
+impl FromStr for Source {
+    type Err = Infallible;
+    fn from_str(name: &str) -> Result<Self, Infallible> {
+        Ok(Source::new(name))
+    }
+}
+
+impl From<&Path> for Source {
+    fn from(path: &Path) -> Self {
+        Source::Path(path.into())
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Path(path) => write!(f, "{}", path.display()),
+            Source::Stdin => f.write_str("<stdin>"),
+        }
+    }
+}
+
+/// How a table is written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// Delimited text with a header line.
+    Csv,
+    /// Apache Parquet.
+    Parquet,
+    /// One JSON object a line.
+    JsonLines,
+}
+
+impl Format {
+    /// The format that a file's name promises; a trailing `.gz` is looked through.
+    #[must_use]
+    pub fn from_path(path: &Path) -> Option<Format> {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        match name.rsplit_once('.')?.1 {
+            "csv" | "tsv" | "txt" => Some(Format::Csv),
+            "parquet" | "pq" => Some(Format::Parquet),
+            "jsonl" | "ndjson" | "json" => Some(Format::JsonLines),
+            _ => None,
+        }
+    }
+}
+
+/// What a column means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ColumnType {
+    /// A finite number.
+    Number,
+    /// True or false.
+    Boolean,
+    /// One of several names.
+    Category,
+    /// A date or a date with a time.
+    #[serde(alias = "datetime")]
+    DateTime,
+    /// Not read at all.
+    Ignore,
+}
+
+impl fmt::Display for ColumnType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ColumnType::Number => "number",
+            ColumnType::Boolean => "boolean",
+            ColumnType::Category => "category",
+            ColumnType::DateTime => "date_time",
+            ColumnType::Ignore => "ignore",
+        })
+    }
+}
+
+/// How to read a file; the default suits most.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReadOptions {
+    /// Overrules the file's name and its first bytes.
+    pub format: Option<Format>,
+    /// Overrules the search for the delimiter of a CSV file.
+    pub delimiter: Option<char>,
+    /// Cells (without surrounding blanks) that mean "no value".
+    pub missing_values: Vec<String>,
+    /// Overrules the inferred type of single columns.
+    pub column_types: BTreeMap<String, ColumnType>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        let missing = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-"];
+        ReadOptions {
+            format: None,
+            delimiter: None,
+            missing_values: missing.map(String::from).into(),
+            column_types: BTreeMap::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_tells_the_format_through_gz() {
+        let format = |name: &str| Format::from_path(Path::new(name));
+        assert_eq!(format("a/b.CSV.gz"), Some(Format::Csv));
+        assert_eq!(format("b.tsv"), Some(Format::Csv));
+        assert_eq!(format("b.pq"), Some(Format::Parquet));
+        assert_eq!(format("b.ndjson.gz"), Some(Format::JsonLines));
+        assert_eq!(format("b.xlsx"), None);
+    }
+
+    #[test]
+    fn a_dash_is_standard_input() {
+        assert_eq!(Source::new("-"), Source::Stdin);
+        assert_eq!(Source::new("-.csv"), Source::Path("-.csv".into()));
+    }
+
+    #[test]
+    fn an_unknown_option_is_refused() {
+        assert!(serde_json::from_str::<ReadOptions>(r#"{"delimitr": ";"}"#).is_err());
+        let options: ReadOptions =
+            serde_json::from_str(r#"{"column_types": {"t": "date_time"}}"#).expect("valid");
+        assert_eq!(options.column_types["t"], ColumnType::DateTime);
+        assert_eq!(options.missing_values.len(), 10);
+    }
+}

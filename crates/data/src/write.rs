@@ -1,0 +1,209 @@
+//! Rows out: CSV, Parquet or JSON lines, to a file that appears complete or not at all, or to standard
+//! output.
+
+use std::fmt;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression as ParquetCompression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+
+use crate::atomic::{Staged, write_problem};
+use crate::error::DataError;
+use crate::output::{Compressed, Output};
+use crate::problem::Problem;
+use crate::source::Format;
+
+/// Where rows go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sink {
+    /// A file.
+    Path(PathBuf),
+    /// Standard output.
+    Stdout,
+}
+
+impl Sink {
+    /// `-` is standard output, anything else a path.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        if name == "-" { Sink::Stdout } else { Sink::Path(name.into()) }
+    }
+
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Sink::Path(path) => Some(path),
+            Sink::Stdout => None,
+        }
+    }
+}
+
+impl fmt::Display for Sink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sink::Path(path) => write!(f, "{}", path.display()),
+            Sink::Stdout => f.write_str("<stdout>"),
+        }
+    }
+}
+
+/// Writes batches of one schema. Dropped before [`finish`](Self::finish), it leaves no file behind.
+pub struct RowWriter {
+    name: String,
+    schema: SchemaRef,
+    encoder: Encoder,
+}
+
+enum Encoder {
+    Csv { out: Compressed, delimiter: u8, header: bool },
+    Json(Compressed),
+    Parquet(Box<ArrowWriter<Compressed>>),
+}
+
+impl RowWriter {
+    /// Starts writing; without `format` the file's name decides, and CSV is the default.
+    ///
+    /// # Errors
+    /// If the file cannot be created.
+    pub fn create(target: &Sink, format: Option<Format>, schema: SchemaRef) -> Result<Self, DataError> {
+        let output = match target {
+            Sink::Path(path) => Staged::create(path).map(Output::File),
+            Sink::Stdout => Ok(Output::Stream(BufWriter::new(Box::new(io::stdout())))),
+        };
+        let output = output.map_err(|error| DataError::new(target.to_string(), write_problem(&error)))?;
+        Self::over(output, target, format, schema)
+    }
+
+    fn over(
+        output: Output,
+        target: &Sink,
+        format: Option<Format>,
+        schema: SchemaRef,
+    ) -> Result<Self, DataError> {
+        let format = format.or_else(|| target.path().and_then(Format::from_path)).unwrap_or(Format::Csv);
+        let file_name = target.path().and_then(Path::to_str).unwrap_or_default().to_ascii_lowercase();
+        let out = Compressed::new(output, file_name.ends_with(".gz") && format != Format::Parquet);
+        let name = target.to_string();
+        let encoder = match format {
+            Format::Csv => {
+                let delimiter =
+                    if file_name.trim_end_matches(".gz").ends_with(".tsv") { b'\t' } else { b',' };
+                Encoder::Csv { out, delimiter, header: false }
+            }
+            Format::JsonLines => Encoder::Json(out),
+            Format::Parquet => {
+                let zstd = ParquetCompression::ZSTD(ZstdLevel::default());
+                let properties = WriterProperties::builder().set_compression(zstd).build();
+                let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties));
+                Encoder::Parquet(Box::new(writer.map_err(|e| DataError::new(&name, parquet_problem(&e)))?))
+            }
+        };
+        Ok(RowWriter { name, schema, encoder })
+    }
+
+    /// Writes the rows of one batch.
+    ///
+    /// # Errors
+    /// If the batch has another schema or the output fails; see [`DataError::is_broken_pipe`].
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<(), DataError> {
+        if batch.schema().fields() != self.schema.fields() {
+            let message = "the columns differ from those of the first rows".into();
+            return Err(self.failed(Problem::Unwritable { message }));
+        }
+        self.encoder.write(batch).map_err(|problem| self.failed(problem))
+    }
+
+    /// Completes the output and, for a file, moves it into its place.
+    ///
+    /// # Errors
+    /// If the output fails.
+    pub fn finish(mut self) -> Result<(), DataError> {
+        if matches!(self.encoder, Encoder::Csv { header: false, .. }) {
+            let empty = RecordBatch::new_empty(self.schema.clone());
+            self.encoder.write(&empty).map_err(|problem| DataError::new(&self.name, problem))?;
+        }
+        let name = self.name;
+        self.encoder.finish().map_err(|problem| DataError::new(name, problem))
+    }
+
+    fn failed(&self, problem: Problem) -> DataError {
+        DataError::new(&self.name, problem)
+    }
+}
+
+impl Encoder {
+    fn write(&mut self, batch: &RecordBatch) -> Result<(), Problem> {
+        // Text is made in memory first: arrow's writers turn a broken pipe into a mere message.
+        let mut text = Vec::new();
+        let unwritable = |error: arrow::error::ArrowError| Problem::Unwritable { message: error.to_string() };
+        let out = match self {
+            Encoder::Parquet(writer) => return writer.write(batch).map_err(|error| parquet_problem(&error)),
+            Encoder::Csv { out, delimiter, header } => {
+                let options =
+                    arrow::csv::WriterBuilder::new().with_header(!*header).with_delimiter(*delimiter);
+                options.build(&mut text).write(batch).map_err(unwritable)?;
+                *header = true;
+                out
+            }
+            Encoder::Json(out) => {
+                let options = arrow::json::WriterBuilder::new().with_explicit_nulls(true);
+                let mut writer = options.build::<_, arrow::json::writer::LineDelimited>(&mut text);
+                writer.write(batch).and_then(|()| writer.finish()).map_err(unwritable)?;
+                out
+            }
+        };
+        out.write_all(&text).map_err(|error| write_problem(&error))
+    }
+
+    fn finish(self) -> Result<(), Problem> {
+        let out = match self {
+            Encoder::Csv { out, .. } | Encoder::Json(out) => out,
+            Encoder::Parquet(writer) => writer.into_inner().map_err(|error| parquet_problem(&error))?,
+        };
+        out.finish().map_err(|error| write_problem(&error))
+    }
+}
+
+fn parquet_problem(error: &ParquetError) -> Problem {
+    if let ParquetError::External(source) = error
+        && let Some(io_error) = source.downcast_ref::<io::Error>()
+    {
+        return write_problem(io_error);
+    }
+    Problem::Unwritable { message: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{Column, Table};
+
+    struct ClosedPipe;
+
+    impl Write for ClosedPipe {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_closed_pipe_is_told_apart_in_every_format() {
+        let table =
+            Table::new("memory", vec![("x".into(), Column::Number(vec![0.5; 100_000]))]).expect("a table");
+        let batch = table.to_batch().expect("one column");
+        for format in [Format::Csv, Format::JsonLines, Format::Parquet] {
+            let output = Output::Stream(BufWriter::new(Box::new(ClosedPipe)));
+            let error = RowWriter::over(output, &Sink::Stdout, Some(format), batch.schema())
+                .and_then(|mut writer| writer.write(&batch).and_then(|()| writer.finish()))
+                .expect_err("nobody reads");
+            assert!(error.is_broken_pipe(), "{format:?}: {error}");
+        }
+    }
+}

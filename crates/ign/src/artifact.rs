@@ -1,0 +1,281 @@
+//! The model file and the checkpoint: safetensors with one JSON document in the header (docs/model-file.md).
+//!
+//! Written to a temporary file and renamed; read with every size, name, value and a checksum verified before
+//! anything is built from it.
+
+use crate::config::Config;
+use crate::encoder::mlp::Mlp;
+use crate::encoder::parameters;
+use crate::error::Error;
+use crate::model::{Model, ModelHeader};
+use crate::train::{HeadParameters, State, StateHeader};
+use burn::tensor::Device;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Version of the layout that this program writes; it reads this one and all earlier ones.
+pub const FORMAT_VERSION: u32 = 1;
+/// The one metadata key.
+const KEY: &str = "ign";
+/// A model is megabytes; nothing near this size is one.
+const LARGEST_FILE: u64 = 4 << 30;
+
+/// A file that cannot be used as a model or checkpoint.
+#[derive(Debug, thiserror::Error)]
+pub enum ArtifactError {
+    /// It is something else.
+    #[error("{file} is not an ign {kind} file: {reason}\nhint: {kind} files are made by `ign train`")]
+    Foreign {
+        /// Which file.
+        file: String,
+        /// `model` or `checkpoint`.
+        kind: &'static str,
+        /// What gave it away.
+        reason: String,
+    },
+    /// It was damaged.
+    #[error("{file} is damaged: {reason}\nhint: copy it again from where it was made, or train anew")]
+    Damaged {
+        /// Which file.
+        file: String,
+        /// What does not fit.
+        reason: String,
+    },
+    /// It is from the future.
+    #[error("{file} has format version {found}, this program reads up to {FORMAT_VERSION}\nhint: use ign {written_by} or later")]
+    Newer {
+        /// Which file.
+        file: String,
+        /// Its version.
+        found: u64,
+        /// The program that wrote it.
+        written_by: String,
+    },
+}
+
+/// Header of a checkpoint.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckpointHeader {
+    format_version: u32,
+    ign_version: String,
+    config: Config,
+    data: String,
+    state: StateHeader,
+}
+
+/// A named tensor in memory.
+struct Named<'a> {
+    name: String,
+    shape: Vec<usize>,
+    values: &'a [f32],
+}
+
+impl Model {
+    /// Writes the model file; an old file of that name stays untouched until the new one is complete.
+    pub fn save(&self, path: &Path) -> Result<(), Error> {
+        let (slots, values) = parameters::read(self.encoder());
+        let head = self.head();
+        let (c, d) = (self.outputs(), head.w.len() / self.outputs());
+        let mut tensors = Vec::new();
+        let mut rest = &values[..];
+        for slot in &slots {
+            let (mine, after) = rest.split_at(slot.len());
+            rest = after;
+            tensors.push(Named { name: format!("encoder.{}", slot.path), shape: slot.shape.clone(), values: mine });
+        }
+        let mut push = |name: &str, shape: Vec<usize>, values| tensors.push(Named { name: name.into(), shape, values });
+        push("inducing.z", vec![head.z.len() / d, d], &head.z);
+        push("inducing.w", vec![d, c], &head.w);
+        push("inducing.b", vec![c], &head.b);
+        push("noise.log_sigma", vec![c], &head.log_sigma);
+        push("kernel.log_parameters", vec![2], &head.log_kernel);
+        write(path, self.header(), &tensors)
+    }
+
+    /// Reads and verifies a model file.
+    pub fn load(path: &Path, threads: usize) -> Result<Self, Error> {
+        let bytes = read_bytes(path)?;
+        let file = Reader::<ModelHeader>::new(path, "model", &bytes)?;
+        let header = &file.header;
+        let damaged = |reason: &str| Error::from(ArtifactError::Damaged { file: path.display().to_string(), reason: reason.into() });
+        let c = header.schema.targets.len();
+        let d = header.encoder.features;
+        let consistent = c > 0
+            && header.calibration.len() == c
+            && header.feature_scale.shift.len() == d
+            && header.encoder.numeric == header.schema.numeric_width()
+            && header.encoder.width == header.schema.numeric_width() + header.schema.indicator_width()
+            && header.encoder.members > 0
+            && d.is_multiple_of(header.encoder.members)
+            && header.encoder.tables.iter().all(|t| t.column < header.encoder.numeric && t.knots >= 2 && t.high > t.low);
+        if !consistent {
+            return Err(damaged("the sizes in its header contradict each other"));
+        }
+        // Bounds what building the network may allocate: its parameters must fit into the file.
+        let weights = header.encoder.hidden.iter().map(|&units| units as u64).sum::<u64>();
+        if weights.max(d as u64).max(header.encoder.width as u64) > bytes.len() as u64 {
+            return Err(damaged("its header speaks of a larger network than the file holds"));
+        }
+        let (slots, _) = parameters::read(&Mlp::new(header.encoder.clone(), 0, &Device::default()));
+        let mut encoder = Vec::new();
+        for slot in &slots {
+            encoder.extend(file.tensor(&format!("encoder.{}", slot.path), Some(&slot.shape))?);
+        }
+        let z = file.tensor("inducing.z", None)?;
+        if z.is_empty() || !z.len().is_multiple_of(d) {
+            return Err(damaged("`inducing.z` is not [M, D]"));
+        }
+        let log_kernel = file.tensor("kernel.log_parameters", Some(&[2]))?;
+        let head = HeadParameters {
+            z,
+            w: file.tensor("inducing.w", Some(&[d, c]))?,
+            b: file.tensor("inducing.b", Some(&[c]))?,
+            log_sigma: file.tensor("noise.log_sigma", Some(&[c]))?,
+            log_kernel: [log_kernel[0], log_kernel[1]],
+        };
+        if file.tensors.len() != slots.len() + 5 {
+            return Err(damaged("it holds tensors that do not belong to the model"));
+        }
+        Self::new(file.header, &encoder, head, threads)
+    }
+}
+
+/// Writes where a run stands. `data` names what it trains on.
+pub fn save_checkpoint(path: &Path, config: &Config, data: &str, state: &State) -> Result<(), Error> {
+    let (header, vectors) = state.to_parts();
+    let tensors: Vec<Named<'_>> = vectors
+        .into_iter()
+        .map(|(name, values)| Named { name: name.into(), shape: vec![values.len()], values })
+        .collect();
+    let header = CheckpointHeader {
+        format_version: FORMAT_VERSION,
+        ign_version: env!("CARGO_PKG_VERSION").into(),
+        config: config.clone(),
+        data: data.into(),
+        state: header,
+    };
+    write(path, &header, &tensors)
+}
+
+/// Reads where a run stood; `config` and `data` must be those that it was written with.
+pub fn load_checkpoint(path: &Path, config: &Config, data: &str) -> Result<State, Error> {
+    let bytes = read_bytes(path)?;
+    let Reader { header, tensors, file, .. } = Reader::<CheckpointHeader>::new(path, "checkpoint", &bytes)?;
+    let other = |reason: &str| Error::from(crate::train::TrainError::Checkpoint { reason: reason.into() });
+    if header.config != *config {
+        return Err(other("it was made with another configuration"));
+    }
+    if header.data != data {
+        return Err(other("it was made from other data"));
+    }
+    let vector = |name: &str| tensors.get(name).map(|(_, values)| values.clone());
+    State::from_parts(header.state, vector)
+        .ok_or_else(|| ArtifactError::Damaged { file, reason: "a tensor is missing".into() }.into())
+}
+
+fn write(path: &Path, header: &impl Serialize, tensors: &[Named<'_>]) -> Result<(), Error> {
+    let json = serde_json::to_string(header).expect("headers are plain data");
+    let views = tensors.iter().map(|t| {
+        let bytes: &[u8] = bytemuck::cast_slice(t.values);
+        (t.name.clone(), TensorView::new(Dtype::F32, t.shape.clone(), bytes).expect("the shape is the values'"))
+    });
+    let mut sorted: Vec<(&str, &[usize], &[u8])> =
+        tensors.iter().map(|t| (t.name.as_str(), &t.shape[..], bytemuck::cast_slice(t.values))).collect();
+    sorted.sort_by_key(|(name, ..)| *name);
+    // One key: the order of several would be random, and the same run must write the same bytes.
+    let metadata = HashMap::from([(KEY.to_owned(), format!("{:08x} {json}", checksum(&json, &sorted)))]);
+    let bytes = safetensors::serialize(views, Some(metadata)).expect("names are distinct and shapes are checked");
+    data::write_atomically(path, |out| out.write_all(&bytes)).map_err(Error::from)
+}
+
+/// CRC-32 over the document and every tensor with its name and shape.
+fn checksum(json: &str, tensors: &[(&str, &[usize], &[u8])]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(json.as_bytes());
+    for (name, shape, bytes) in tensors {
+        hasher.update(format!("{name}{shape:?}").as_bytes());
+        hasher.update(bytes);
+    }
+    hasher.finalize()
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>, Error> {
+    let io = |source| Error::Io { action: "read", path: path.to_owned(), source };
+    let length = std::fs::metadata(path).map_err(io)?.len();
+    if length > LARGEST_FILE {
+        let reason = format!("{length} bytes are more than any model has");
+        return Err(ArtifactError::Foreign { file: path.display().to_string(), kind: "model", reason }.into());
+    }
+    std::fs::read(path).map_err(io)
+}
+
+/// A verified file.
+struct Reader<H> {
+    file: String,
+    header: H,
+    tensors: HashMap<String, (Vec<usize>, Vec<f32>)>,
+}
+
+impl<H: DeserializeOwned> Reader<H> {
+    fn new(path: &Path, kind: &'static str, bytes: &[u8]) -> Result<Self, Error> {
+        let file = path.display().to_string();
+        let foreign = |reason: String| ArtifactError::Foreign { file: file.clone(), kind, reason };
+        let damaged = |reason: String| ArtifactError::Damaged { file: file.clone(), reason };
+        let starts_like_one = bytes.len() > 16 && bytes[8] == b'{' && bytes[..400.min(bytes.len())].windows(5).any(|w| w == b"\"ign\"");
+        let container = SafeTensors::deserialize(bytes).map_err(|e| {
+            if starts_like_one { damaged(format!("{e:?}")) } else { foreign("it is not in the safetensors format".into()) }
+        })?;
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| damaged(format!("{e:?}")))?;
+        let document = metadata
+            .metadata()
+            .as_ref()
+            .and_then(|m| m.get(KEY))
+            .ok_or_else(|| foreign(format!("its header has no `{KEY}` document")))?;
+        let (sum, json) = document.split_once(' ').ok_or_else(|| damaged("its document has no checksum".into()))?;
+        let mut views: Vec<(String, TensorView<'_>)> = container.tensors();
+        views.sort_by(|a, b| a.0.cmp(&b.0));
+        let parts: Vec<(&str, &[usize], &[u8])> = views.iter().map(|(n, v)| (n.as_str(), v.shape(), v.data())).collect();
+        // The version first: a later layout may have another checksum.
+        let peek: serde_json::Value = serde_json::from_str(json).map_err(|e| damaged(format!("its header is not JSON: {e}")))?;
+        let found = peek["format_version"].as_u64().unwrap_or(0);
+        if u32::from_str_radix(sum, 16) != Ok(checksum(json, &parts)) && found <= u64::from(FORMAT_VERSION) {
+            return Err(damaged("its checksum does not fit its contents".into()).into());
+        }
+        if found > u64::from(FORMAT_VERSION) {
+            let written_by = peek["ign_version"].as_str().unwrap_or("of that time").to_owned();
+            return Err(ArtifactError::Newer { file, found, written_by }.into());
+        }
+        let header = serde_json::from_str(json).map_err(|e| foreign(format!("its header does not describe one: {e}")))?;
+        let mut tensors = HashMap::new();
+        for (name, view) in views {
+            if view.dtype() != Dtype::F32 {
+                return Err(damaged(format!("tensor `{name}` is not f32")).into());
+            }
+            // Copied: the file's bytes need not be aligned.
+            let values: Vec<f32> =
+                view.data().chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+            if let Some(value) = values.iter().find(|x| !x.is_finite()) {
+                return Err(damaged(format!("tensor `{name}` holds {value}")).into());
+            }
+            tensors.insert(name, (view.shape().to_vec(), values));
+        }
+        Ok(Self { file, header, tensors })
+    }
+}
+
+impl<H> Reader<H> {
+    /// A tensor, of the given shape where one is known.
+    fn tensor(&self, name: &str, shape: Option<&[usize]>) -> Result<Vec<f32>, Error> {
+        let damaged = |reason: String| Error::from(ArtifactError::Damaged { file: self.file.clone(), reason });
+        let (found, values) = self.tensors.get(name).ok_or_else(|| damaged(format!("tensor `{name}` is missing")))?;
+        match shape {
+            Some(shape) if shape != &found[..] => {
+                Err(damaged(format!("tensor `{name}` has shape {found:?} instead of {shape:?}")))
+            }
+            _ => Ok(values.clone()),
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! The whole run, typed. A bad configuration cannot be built: values carry their ranges in their types, unknown
+//! keys are refused, and [`Config::resolve`] layers preset, file and single overrides before anything is checked.
+
+use data::{ColumnType, Scaling};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use toml::{Table, Value};
+
+/// A configuration that cannot be used.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ConfigError {
+    /// The file is not TOML, or a key or value does not fit.
+    #[error("{file}: {reason}")]
+    Invalid {
+        /// Where it was read.
+        file: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// `--set` without `key=value`.
+    #[error("`--set {given}`: expected `key=value`\nhint: for example `--set train.epochs=50`")]
+    Override {
+        /// What was given.
+        given: String,
+    },
+    /// A preset of this name does not exist.
+    #[error("there is no preset `{given}`\nhint: the presets are `default` and `paper`")]
+    Preset {
+        /// What was given.
+        given: String,
+    },
+}
+
+/// A finite number above zero.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Positive(f64);
+
+impl TryFrom<f64> for Positive {
+    type Error = String;
+    fn try_from(x: f64) -> Result<Self, String> {
+        if x.is_finite() && x > 0.0 { Ok(Self(x)) } else { Err(format!("{x} is not a number above zero")) }
+    }
+}
+impl From<Positive> for f64 {
+    fn from(x: Positive) -> f64 {
+        x.0
+    }
+}
+impl Positive {
+    /// The number.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+/// A share: at least zero, below one.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Share(f64);
+
+impl TryFrom<f64> for Share {
+    type Error = String;
+    fn try_from(x: f64) -> Result<Self, String> {
+        if (0.0..1.0).contains(&x) { Ok(Self(x)) } else { Err(format!("{x} is not a share in [0, 1)")) }
+    }
+}
+impl From<Share> for f64 {
+    fn from(x: Share) -> f64 {
+        x.0
+    }
+}
+impl Share {
+    /// The number.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+/// A whole run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Decides every random number.
+    pub seed: u64,
+    /// From files to matrices.
+    pub data: DataConfig,
+    /// The network.
+    pub encoder: EncoderConfig,
+    /// The Gaussian process.
+    pub gp: GpConfig,
+    /// The optimisation.
+    pub train: TrainConfig,
+}
+
+/// From files to matrices.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataConfig {
+    /// Columns to predict.
+    pub target: Vec<String>,
+    /// Columns to leave out.
+    pub ignore: Vec<String>,
+    /// Types that inference must not decide.
+    pub columns: BTreeMap<String, ColumnType>,
+    /// Cells that mean "missing"; empty for the usual ones.
+    pub missing_values: Vec<String>,
+    /// Scaling of numeric columns.
+    pub scaling: Scaling,
+    /// Integer columns with at most so many values get a one-hot code too; 0 turns it off.
+    pub discrete_levels: usize,
+    /// Rarer categories than the first so many share one level.
+    pub max_categories: usize,
+    /// Part of the rows that is held out, never trained on, and reported on at the end.
+    pub test_share: Share,
+}
+
+/// The network; see [`crate::encoder::mlp`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EncoderConfig {
+    /// Units of the hidden layers of one member.
+    pub hidden: Vec<NonZeroUsize>,
+    /// D
+    pub features: NonZeroUsize,
+    /// Parallel networks; divides `features`.
+    pub members: NonZeroUsize,
+    /// Frequencies of a numeric column's periodic embedding; 0 turns it off.
+    pub frequencies: usize,
+    /// Outputs of a column's embedding.
+    pub embedding_width: NonZeroUsize,
+    /// Standard deviation of the initial frequencies.
+    pub frequency_scale: Positive,
+    /// A linear path from the inputs to the features.
+    pub skip: bool,
+    /// Tables for serial columns (time, row number), found by how smoothly the target follows them.
+    pub tables: bool,
+    /// Share of embedding outputs dropped in training.
+    pub dropout: Share,
+}
+
+/// Arithmetic of the Gaussian process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Precision {
+    /// Single; needs `gp.jitter` of at least 1e-3.
+    F32,
+    /// Double.
+    F64,
+}
+
+/// Shape of the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KernelFamily {
+    /// Squared exponential.
+    Rbf,
+    /// Matérn 3/2.
+    Matern32,
+    /// Matérn 5/2.
+    Matern52,
+    /// Dot product.
+    Linear,
+}
+
+/// The Gaussian process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GpConfig {
+    /// Family of the kernel.
+    pub kernel: KernelFamily,
+    /// Initial s.
+    pub scale: Positive,
+    /// Initial γ (offset c of the linear kernel).
+    pub gamma: Positive,
+    /// Whether s and γ are learned.
+    pub learn_kernel: bool,
+    /// M
+    pub inducing: NonZeroUsize,
+    /// ε, added to the diagonal of K_zz.
+    pub jitter: Positive,
+    /// Initial σ of standardised targets.
+    pub noise: Positive,
+    /// Arithmetic.
+    pub precision: Precision,
+    /// What a batch's likelihood couples.
+    pub coupling: gp::Coupling,
+}
+
+/// Course of the learning rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Schedule {
+    /// Always the same.
+    Constant,
+    /// A twentieth of the steps rising, then half a cosine down to zero.
+    Cosine,
+}
+
+/// The validation score that decides which weights are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopOn {
+    /// Continuous ranked probability score.
+    Crps,
+    /// Negative log-likelihood.
+    Nll,
+    /// Nothing: the last weights are kept.
+    Never,
+}
+
+/// The optimisation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainConfig {
+    /// Epochs of the likelihood.
+    pub epochs: usize,
+    /// At most so many steps of the likelihood, for large tables, but never less than one epoch; 0 is no limit.
+    pub max_steps: usize,
+    /// Rows of a batch.
+    pub batch_size: NonZeroUsize,
+    /// Step size of Adam.
+    pub learning_rate: Positive,
+    /// The encoder's step size in the likelihood phase, as a multiple of `learning_rate`; 0 freezes it.
+    pub encoder_rate: f64,
+    /// Its course.
+    pub schedule: Schedule,
+    /// Decoupled weight decay of the encoder's matrices.
+    pub weight_decay: f64,
+    /// Largest norm of a gradient.
+    pub clip_norm: Positive,
+    /// Epochs of least squares with a linear readout before the likelihood; 0 is the paper's plain start.
+    pub warm_epochs: usize,
+    /// At least so many steps of warm start, for small tables.
+    pub warm_steps: usize,
+    /// At most so many, for large ones; 0 is no limit.
+    pub warm_max_steps: usize,
+    /// Rows of a batch in the warm start.
+    pub warm_batch_size: NonZeroUsize,
+    /// Step size of the warm start.
+    pub warm_learning_rate: Positive,
+    /// Rescale and centre the features before the likelihood.
+    pub scale_features: bool,
+    /// Reseed inducing points that no feature comes near.
+    pub reseed: bool,
+    /// Part of the training rows that decides when to stop and recalibrates the variance.
+    pub validation_share: Share,
+    /// Which score decides.
+    pub stop_on: StopOn,
+    /// Epochs without a better score before training stops.
+    pub patience: usize,
+    /// Recalibrate the variance on the validation part.
+    pub recalibrate: bool,
+}
+
+/// The paper's setting to the letter.
+const PAPER: &str = include_str!("presets/paper.toml");
+/// The best known.
+const DEFAULT: &str = include_str!("presets/default.toml");
+
+impl Config {
+    /// Layers, from the bottom: preset `default`, the preset asked for (by `preset` or by the file's `preset`
+    /// key), the file, single `key=value` overrides.
+    pub fn resolve(
+        preset: Option<&str>,
+        file: Option<(&str, &str)>,
+        overrides: &[String],
+    ) -> Result<Self, ConfigError> {
+        let parse = |name: &str, text: &str| {
+            text.parse::<Table>()
+                .map_err(|e| ConfigError::Invalid { file: name.into(), reason: e.to_string().trim_end().into() })
+        };
+        let mut from_file = match file {
+            Some((name, text)) => parse(name, text)?,
+            None => Table::new(),
+        };
+        let named = from_file.remove("preset").and_then(|v| v.as_str().map(str::to_owned));
+        let mut tree = parse("preset default", DEFAULT)?;
+        match preset.map(str::to_owned).or(named).as_deref() {
+            None | Some("default") => {}
+            Some("paper") => merge(&mut tree, parse("preset paper", PAPER)?),
+            Some(other) => return Err(ConfigError::Preset { given: other.into() }),
+        }
+        merge(&mut tree, from_file);
+        for given in overrides {
+            let (key, value) =
+                given.split_once('=').ok_or_else(|| ConfigError::Override { given: given.clone() })?;
+            // A bare word is a string.
+            let value = format!("v = {value}")
+                .parse::<Table>()
+                .ok()
+                .and_then(|mut t| t.remove("v"))
+                .unwrap_or_else(|| Value::String(value.into()));
+            set(&mut tree, key.trim(), value).ok_or_else(|| ConfigError::Override { given: given.clone() })?;
+        }
+        let place = file.map_or("configuration", |(name, _)| name);
+        let config: Self = Value::Table(tree)
+            .try_into()
+            .map_err(|e: toml::de::Error| ConfigError::Invalid { file: place.into(), reason: e.to_string().trim_end().into() })?;
+        config.check().map_err(|reason| ConfigError::Invalid { file: place.into(), reason })?;
+        Ok(config)
+    }
+
+    /// What no single value's type can say.
+    fn check(&self) -> Result<(), String> {
+        if !self.encoder.features.get().is_multiple_of(self.encoder.members.get()) {
+            return Err(format!(
+                "encoder.features = {} is not a multiple of encoder.members = {}",
+                self.encoder.features, self.encoder.members
+            ));
+        }
+        if self.gp.precision == Precision::F32 && self.gp.jitter.get() < 1e-3 {
+            return Err(format!(
+                "gp.precision = \"f32\" needs gp.jitter of at least 1e-3 (it is {}): below it the factorisation \
+                 succeeds and the gradients are wrong",
+                self.gp.jitter.get()
+            ));
+        }
+        let needs_validation = self.train.recalibrate || self.train.stop_on != StopOn::Never;
+        if needs_validation && self.train.validation_share.get() == 0.0 {
+            return Err("train.validation_share = 0 needs train.stop_on = \"never\" and train.recalibrate = false".into());
+        }
+        for (key, value) in
+            [("train.weight_decay", self.train.weight_decay), ("train.encoder_rate", self.train.encoder_rate)]
+        {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(format!("{key} = {value} is not a number of at least zero"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The initial kernel.
+    pub fn kernel(&self) -> gp::Kernel {
+        let (scale, gamma) = (self.gp.scale.get(), self.gp.gamma.get());
+        match self.gp.kernel {
+            KernelFamily::Rbf => gp::Kernel::Rbf { scale, gamma },
+            KernelFamily::Matern32 => gp::Kernel::Matern32 { scale, gamma },
+            KernelFamily::Matern52 => gp::Kernel::Matern52 { scale, gamma },
+            KernelFamily::Linear => gp::Kernel::Linear { scale, offset: gamma },
+        }
+    }
+}
+
+/// Lays `upper` over `lower`, table by table.
+fn merge(lower: &mut Table, upper: Table) {
+    for (key, value) in upper {
+        match (lower.get_mut(&key), value) {
+            (Some(Value::Table(lower)), Value::Table(upper)) => merge(lower, upper),
+            (_, value) => {
+                lower.insert(key, value);
+            }
+        }
+    }
+}
+
+/// Sets `a.b.c`; `None` when a part of the path is not a table.
+fn set(tree: &mut Table, path: &str, value: Value) -> Option<()> {
+    match path.split_once('.') {
+        None => {
+            tree.insert(path.into(), value);
+        }
+        Some((head, rest)) => {
+            let inner = tree.entry(head).or_insert_with(|| Value::Table(Table::new()));
+            set(inner.as_table_mut()?, rest, value)?;
+        }
+    }
+    Some(())
+}

@@ -1,0 +1,272 @@
+//! The encoder of tables: numeric embeddings, then dense layers with ReLU, then a linear feature layer.
+//!
+//! ```text
+//! u = [ periodic(x_num) | x | tables(x_serial) ]        one u for each member k
+//! h₀ = u     hₗ = relu(hₗ₋₁ Wₗ + bₗ)     Φ_k = h_L W_Φ + b_Φ (+ x W_skip)     Φ = [Φ₁ | … | Φ_K]  [N, D]
+//! ```
+//! *Periodic embedding* of a column (Gorishniy et al. 2022): `relu([sin 2πfx | cos 2πfx] A + a)` with learned
+//! frequencies `f`. *Tables* of a serial column (time, row number): linear interpolation in learned tables of
+//! several resolutions, because no network of reasonable size resolves 40,000 hours from one number.
+
+use super::{Encoder, Mode};
+use burn::module::{Module, Param};
+use burn::tensor::activation::relu;
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+/// Everything that fixes the parameters' shapes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MlpShape {
+    /// Numeric columns; they come first.
+    pub numeric: usize,
+    /// All columns.
+    pub width: usize,
+    /// Units of the hidden layers of one member.
+    pub hidden: Vec<usize>,
+    /// D, a multiple of `members`.
+    pub features: usize,
+    /// K, parallel networks with features of their own.
+    pub members: usize,
+    /// Embeds the numeric columns.
+    pub periodic: Option<PeriodicShape>,
+    /// A linear path from the inputs to the features.
+    pub skip: bool,
+    /// Tables of the serial columns.
+    pub tables: Vec<TableShape>,
+    /// Outputs of one table for one member.
+    pub table_width: usize,
+    /// Share of embedding outputs that are dropped in training.
+    pub dropout: f64,
+}
+
+/// Sizes of the periodic embedding of one column.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PeriodicShape {
+    /// Frequencies of a column.
+    pub frequencies: usize,
+    /// Outputs of a column.
+    pub width: usize,
+    /// Standard deviation of the initial frequencies, in cycles per unit of the scaled column.
+    pub scale: f64,
+}
+
+/// One table over one column: equally spaced knots from `low` to `high`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableShape {
+    /// Which column of the scaled matrix.
+    pub column: usize,
+    /// First knot.
+    pub low: f32,
+    /// Last knot.
+    pub high: f32,
+    /// How many.
+    pub knots: usize,
+}
+
+/// One layer of all members.
+#[derive(Module, Debug)]
+struct Dense {
+    weight: Param<Tensor<3>>, // [K, in, out]
+    bias: Param<Tensor<3>>,   // [K, 1, out]
+}
+
+/// Embedding of all numeric columns for all members.
+#[derive(Module, Debug)]
+struct Periodic {
+    frequency: Param<Tensor<3>>, // [K·columns, 1, F]
+    map: Param<Tensor<3>>,       // [K·columns, 2F, E]
+    offset: Param<Tensor<3>>,    // [K·columns, 1, E]
+}
+
+/// The network; see the module's equations.
+#[derive(Module, Debug)]
+pub struct Mlp {
+    periodic: Option<Periodic>,
+    tables: Option<Param<Tensor<2>>>, // [Σ knots, K·table_width]
+    layers: Vec<Dense>,
+    skip: Option<Param<Tensor<3>>>, // [K, width, D/K]
+    #[module(skip)]
+    shape: MlpShape,
+}
+
+/// Rows of a table as the network sees them: row-major `[N, width]`.
+#[derive(Debug, Clone, Default)]
+pub struct Matrix {
+    /// Values.
+    pub x: Vec<f32>,
+    /// Columns.
+    pub width: usize,
+}
+
+impl Matrix {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.x.len() / self.width.max(1)
+    }
+}
+
+impl Mlp {
+    /// Glorot-uniform weights, zero biases, normal frequencies and tables; `seed` decides every number.
+    pub fn new(shape: MlpShape, seed: u64, device: &Device) -> Self {
+        let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+        let (k, columns) = (shape.members, shape.numeric);
+        let periodic = shape.periodic.filter(|_| columns > 0).map(|p| Periodic {
+            frequency: normal([k * columns, 1, p.frequencies], p.scale, rng, device),
+            map: glorot([k * columns, 2 * p.frequencies, p.width], rng, device),
+            offset: zeros([k * columns, 1, p.width], device),
+        });
+        let knots: usize = shape.tables.iter().map(|t| t.knots).sum();
+        let tables = (knots > 0).then(|| normal([knots, k * shape.table_width], 0.1, rng, device));
+        let embedded = shape.periodic.map_or(0, |p| columns * p.width);
+        let mut inputs = embedded + shape.width + shape.tables.len() * shape.table_width;
+        let feature_layer = shape.features / k;
+        let mut layers = Vec::new();
+        for outputs in shape.hidden.iter().copied().chain([feature_layer]) {
+            layers.push(Dense {
+                weight: glorot([k, inputs, outputs], rng, device),
+                bias: zeros([k, 1, outputs], device),
+            });
+            inputs = outputs;
+        }
+        let skip = shape.skip.then(|| glorot([k, shape.width, feature_layer], rng, device));
+        Self { periodic, tables, layers, skip, shape }
+    }
+
+    /// The shape that it was made with.
+    pub fn shape(&self) -> &MlpShape {
+        &self.shape
+    }
+
+    fn embed(&self, periodic: &Periodic, x: &Matrix, rows: &[usize], mode: Mode, device: &Device) -> Tensor<3> {
+        let (k, columns, n) = (self.shape.members, self.shape.numeric, rows.len());
+        let mut transposed = Vec::with_capacity(columns * n);
+        for column in 0..columns {
+            transposed.extend(rows.iter().map(|&row| std::f32::consts::TAU * x.x[row * x.width + column]));
+        }
+        let x = Tensor::<3>::from_data(TensorData::new(transposed, [columns, n, 1]), device).repeat_dim(0, k);
+        let angle = x * periodic.frequency.val(); // [K·columns, N, F]
+        let waves = Tensor::cat(vec![angle.clone().sin(), angle.cos()], 2);
+        let outputs = relu(waves.matmul(periodic.map.val()) + periodic.offset.val()); // [K·columns, N, E]
+        let width = outputs.dims()[2];
+        let outputs = outputs.reshape([k, columns, n, width]).swap_dims(1, 2).reshape([k, n, columns * width]);
+        match mode {
+            Mode::Train { seed } if self.shape.dropout > 0.0 => {
+                let mask = dropout_mask(k * n * columns * width, self.shape.dropout, seed);
+                outputs * Tensor::from_data(TensorData::new(mask, [k, n, columns * width]), device)
+            }
+            _ => outputs,
+        }
+    }
+
+    fn look_up(&self, tables: &Tensor<2>, x: &Matrix, rows: &[usize], device: &Device) -> Tensor<3> {
+        let (k, n, count) = (self.shape.members, rows.len(), self.shape.tables.len());
+        let (mut lower, mut upper, mut share) = (Vec::new(), Vec::new(), Vec::new());
+        for &row in rows {
+            let mut start = 0;
+            for table in &self.shape.tables {
+                let position = (x.x[row * x.width + table.column] - table.low) / (table.high - table.low);
+                let position = position.clamp(0.0, 1.0) * (table.knots - 1) as f32;
+                let knot = (position as usize).min(table.knots - 2);
+                lower.push((start + knot) as i32);
+                upper.push((start + knot + 1) as i32);
+                share.push(position - knot as f32);
+                start += table.knots;
+            }
+        }
+        let select = |rows: Vec<i32>| {
+            let rows = Tensor::<1, Int>::from_data(TensorData::new(rows, [n * count]), device);
+            tables.clone().select(0, rows) // [N·tables, K·W]
+        };
+        let share = Tensor::<2>::from_data(TensorData::new(share, [n * count, 1]), device);
+        let lower = select(lower);
+        let mixed = lower.clone() + (select(upper) - lower) * share;
+        mixed
+            .reshape([n, count, k, self.shape.table_width])
+            .permute([2, 0, 1, 3])
+            .reshape([k, n, count * self.shape.table_width])
+    }
+}
+
+impl Encoder for Mlp {
+    type Inputs = Matrix;
+
+    fn dim(&self) -> usize {
+        self.shape.features
+    }
+
+    fn members(&self) -> usize {
+        self.shape.members
+    }
+
+    fn features(&self, x: &Matrix, rows: &[usize], mode: Mode) -> Tensor<2> {
+        let device = &self.layers[0].weight.val().device();
+        let (k, n) = (self.shape.members, rows.len());
+        let mut raw = Vec::with_capacity(n * x.width);
+        for &row in rows {
+            raw.extend_from_slice(&x.x[row * x.width..(row + 1) * x.width]);
+        }
+        let raw = Tensor::<3>::from_data(TensorData::new(raw, [1, n, x.width]), device).repeat_dim(0, k);
+        let mut parts = vec![raw.clone()];
+        if let Some(periodic) = &self.periodic {
+            parts.insert(0, self.embed(periodic, x, rows, mode, device));
+        }
+        if let Some(tables) = &self.tables {
+            parts.push(self.look_up(&tables.val(), x, rows, device));
+        }
+        let mut h = if parts.len() == 1 { parts.remove(0) } else { Tensor::cat(parts, 2) };
+        for (depth, layer) in self.layers.iter().enumerate() {
+            h = h.matmul(layer.weight.val()) + layer.bias.val();
+            if depth + 1 < self.layers.len() {
+                h = relu(h);
+            }
+        }
+        if let Some(skip) = &self.skip {
+            h = h + raw.matmul(skip.val());
+        }
+        let d = self.shape.features;
+        if k == 1 { h.reshape([n, d]) } else { h.swap_dims(0, 1).reshape([n, d]) }
+    }
+}
+
+/// Zeros with probability `share`, else `1/(1−share)`.
+fn dropout_mask(len: usize, share: f64, seed: u64) -> Vec<f32> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let keep = (1.0 / (1.0 - share)) as f32;
+    let threshold = (share * 65536.0) as u32;
+    let mut mask = Vec::with_capacity(len + 1);
+    while mask.len() < len {
+        let bits = rng.next_u32();
+        mask.push(if bits & 0xffff < threshold { 0.0 } else { keep });
+        mask.push(if bits >> 16 < threshold { 0.0 } else { keep });
+    }
+    mask.truncate(len);
+    mask
+}
+
+fn parameter<const D: usize>(values: Vec<f32>, shape: [usize; D], device: &Device) -> Param<Tensor<D>> {
+    Param::from_tensor(Tensor::from_data(TensorData::new(values, shape), device))
+}
+
+fn zeros<const D: usize>(shape: [usize; D], device: &Device) -> Param<Tensor<D>> {
+    parameter(vec![0.0; shape.iter().product()], shape, device)
+}
+
+/// Uniform with variance `2 / (in + out)` (Glorot & Bengio 2010), for each leading index of `[K, in, out]`.
+fn glorot(shape: [usize; 3], rng: &mut ChaCha8Rng, device: &Device) -> Param<Tensor<3>> {
+    let bound = (6.0 / (shape[1] + shape[2]) as f32).sqrt();
+    parameter((0..shape.iter().product()).map(|_| rng.random_range(-bound..bound)).collect(), shape, device)
+}
+
+/// Normal with the given deviation (Box–Muller).
+fn normal<const D: usize>(shape: [usize; D], deviation: f64, rng: &mut ChaCha8Rng, device: &Device) -> Param<Tensor<D>> {
+    let mut draw = || {
+        let (u, v): (f64, f64) = (1.0 - rng.random::<f64>(), rng.random());
+        (deviation * (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()) as f32
+    };
+    parameter((0..shape.iter().product()).map(|_| draw()).collect(), shape, device)
+}

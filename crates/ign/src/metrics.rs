@@ -1,0 +1,129 @@
+//! Figures of merit of predictions that say how sure they are.
+//!
+//! ```text
+//! nll  = mean( ½ log 2πs² + (y−μ)²/2s² )                          Gaussian with the predicted μ, s
+//! crps = mean( s·( u(2Φ(u)−1) + 2φ(u) − 1/√π ) ),  u = (y−μ)/s     (Gneiting & Raftery 2007, eq. 21)
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+/// Scores of one output over `n` rows, in the target's own units.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Metrics {
+    /// Rows.
+    pub n: usize,
+    /// Root of the mean squared error.
+    pub rmse: f64,
+    /// Mean absolute error.
+    pub mae: f64,
+    /// Share of the variance that is explained; `None` when the targets do not vary.
+    pub r2: Option<f64>,
+    /// Mean negative log-likelihood.
+    pub nll: f64,
+    /// Mean continuous ranked probability score.
+    pub crps: f64,
+    /// Share of rows inside their central 50 % interval.
+    pub coverage_50: f64,
+    /// Share of rows inside their central 90 % interval.
+    pub coverage_90: f64,
+    /// Share of rows inside their central 95 % interval.
+    pub coverage_95: f64,
+    /// Mean predicted standard deviation.
+    pub sharpness: f64,
+}
+
+/// The three intervals that are always reported.
+pub const LEVELS: [f64; 3] = [0.5, 0.9, 0.95];
+
+impl Metrics {
+    /// Scores `mean` and `std` against `y`; `inside(row, level)` says whether a row lies in its interval.
+    pub fn new(y: &[f64], mean: &[f64], std: &[f64], inside: impl Fn(usize, f64) -> bool) -> Self {
+        let n = y.len();
+        let average = |f: &dyn Fn(usize) -> f64| (0..n).map(f).sum::<f64>() / n as f64;
+        let y_mean = average(&|i| y[i]);
+        let spread = average(&|i| (y[i] - y_mean).powi(2));
+        let mse = average(&|i| (y[i] - mean[i]).powi(2));
+        let coverage = |level: f64| average(&|i| f64::from(u8::from(inside(i, level))));
+        Self {
+            n,
+            rmse: mse.sqrt(),
+            mae: average(&|i| (y[i] - mean[i]).abs()),
+            r2: (spread > 0.0).then(|| 1.0 - mse / spread),
+            nll: average(&|i| gaussian_nll(y[i], mean[i], std[i])),
+            crps: average(&|i| gaussian_crps(y[i], mean[i], std[i])),
+            coverage_50: coverage(LEVELS[0]),
+            coverage_90: coverage(LEVELS[1]),
+            coverage_95: coverage(LEVELS[2]),
+            sharpness: average(&|i| std[i]),
+        }
+    }
+
+    /// The same with central Gaussian intervals.
+    pub fn gaussian(y: &[f64], mean: &[f64], std: &[f64]) -> Self {
+        let half_widths = LEVELS.map(|level| normal_quantile(0.5 + level / 2.0));
+        Self::new(y, mean, std, |i, level| {
+            let k = LEVELS.iter().position(|&l| l == level).unwrap_or(0);
+            (y[i] - mean[i]).abs() <= half_widths[k] * std[i]
+        })
+    }
+}
+
+/// `−log N(y; mean, std²)`.
+pub fn gaussian_nll(y: f64, mean: f64, std: f64) -> f64 {
+    0.5 * (2.0 * std::f64::consts::PI).ln() + std.ln() + 0.5 * ((y - mean) / std).powi(2)
+}
+
+/// CRPS of a Gaussian in closed form.
+pub fn gaussian_crps(y: f64, mean: f64, std: f64) -> f64 {
+    let u = (y - mean) / std;
+    let density = (-0.5 * u * u).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    std * (u * (2.0 * normal_cdf(u) - 1.0) + 2.0 * density - 1.0 / std::f64::consts::PI.sqrt())
+}
+
+/// Φ(x), to full precision in both tails.
+pub fn normal_cdf(x: f64) -> f64 {
+    0.5 * erfc(-x / std::f64::consts::SQRT_2)
+}
+
+/// Φ⁻¹(p): Acklam's rational start, two Halley steps against the cdf above.
+pub fn normal_quantile(p: f64) -> f64 {
+    if p <= 0.0 || p >= 1.0 {
+        return if p <= 0.0 { f64::NEG_INFINITY } else { f64::INFINITY };
+    }
+    if p > 0.5 {
+        return -normal_quantile(1.0 - p);
+    }
+    // A coarse start in the lower half; the steps converge cubically.
+    let t = (-2.0 * p.ln()).sqrt();
+    let mut x = -(t - (2.515_517 + 0.802_853 * t + 0.010_328 * t * t)
+        / (1.0 + 1.432_788 * t + 0.189_269 * t * t + 0.001_308 * t * t * t)); // Abramowitz & Stegun 26.2.23
+    for _ in 0..3 {
+        let density = (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt();
+        let step = (normal_cdf(x) - p) / density;
+        x -= step / (1.0 + 0.5 * x * step);
+    }
+    x
+}
+
+/// Complementary error function: series near zero, Lentz's continued fraction in the tail.
+fn erfc(x: f64) -> f64 {
+    if x < 0.0 {
+        return 2.0 - erfc(-x);
+    }
+    if x < 2.0 {
+        // erf x = 2/√π Σ (−1)ⁿ x^{2n+1} / (n!(2n+1)), in the form without alternating signs (A&S 7.1.6).
+        let (mut term, mut sum, mut n) = (x, x, 0.0);
+        while term > sum * 1e-17 {
+            n += 1.0;
+            term *= 2.0 * x * x / (2.0 * n + 1.0);
+            sum += term;
+        }
+        return 1.0 - 2.0 / std::f64::consts::PI.sqrt() * (-x * x).exp() * sum;
+    }
+    // erfc x = exp(−x²)/√π · 1/(x + ½/(x + 1/(x + 3/2/(x + …)))) (A&S 7.1.14), from the back.
+    let mut fraction = x;
+    for k in (1..=120).rev() {
+        fraction = x + f64::from(k) * 0.5 / fraction;
+    }
+    (-x * x).exp() / (std::f64::consts::PI.sqrt() * fraction)
+}

@@ -1,0 +1,197 @@
+//! The Gaussian process head as a flat vector: `z [M,D] | w [D,C] | b [C] | log σ [C] | log kernel [2]`.
+//!
+//! The one place where the configured precision becomes a type.
+
+use crate::config::{Config, Precision};
+use gp::{Batch, Coupling, InducingPoints, Kernel, Objective, Posterior, Real, Value};
+
+/// What training needs to know of the head besides its parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct HeadShape {
+    pub(crate) inducing: usize,
+    pub(crate) features: usize,
+    pub(crate) outputs: usize,
+    pub(crate) kernel: Kernel,
+    pub(crate) jitter: f64,
+    pub(crate) precision: Precision,
+    pub(crate) coupling: Coupling,
+}
+
+/// The flat vector, taken apart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeadParameters {
+    /// Z, row-major `[M, D]`.
+    pub z: Vec<f32>,
+    /// w, row-major `[D, C]`.
+    pub w: Vec<f32>,
+    /// b `[C]`.
+    pub b: Vec<f32>,
+    /// log σ `[C]`.
+    pub log_sigma: Vec<f32>,
+    /// `[log s, log γ]`.
+    pub log_kernel: [f32; 2],
+}
+
+impl HeadShape {
+    pub(crate) fn new(config: &Config, inducing: usize, outputs: usize) -> Self {
+        Self {
+            inducing,
+            features: config.encoder.features.get(),
+            outputs,
+            kernel: config.kernel(),
+            jitter: config.gp.jitter.get(),
+            precision: config.gp.precision,
+            coupling: config.gp.coupling,
+        }
+    }
+
+    /// Lengths of the five stretches.
+    pub(crate) fn lengths(&self) -> [usize; 5] {
+        let (m, d, c) = (self.inducing, self.features, self.outputs);
+        [m * d, d * c, c, c, 2]
+    }
+
+    pub(crate) fn take_apart(&self, theta: &[f32]) -> HeadParameters {
+        let [z, w, b, s, _] = self.lengths();
+        let (z, rest) = theta.split_at(z);
+        let (w, rest) = rest.split_at(w);
+        let (b, rest) = rest.split_at(b);
+        let (log_sigma, log_kernel) = rest.split_at(s);
+        HeadParameters {
+            z: z.to_vec(),
+            w: w.to_vec(),
+            b: b.to_vec(),
+            log_sigma: log_sigma.to_vec(),
+            log_kernel: [log_kernel[0], log_kernel[1]],
+        }
+    }
+}
+
+impl HeadParameters {
+    pub(crate) fn flat(&self) -> Vec<f32> {
+        [&self.z[..], &self.w, &self.b, &self.log_sigma, &self.log_kernel].concat()
+    }
+
+    /// The kernel of `family` with these parameters.
+    pub(crate) fn kernel(&self, family: &Kernel) -> Kernel {
+        family.with_log_parameters(self.log_kernel.map(f64::from))
+    }
+
+    fn inducing<T: Real>(&self) -> InducingPoints<T> {
+        InducingPoints::new(&cast(&self.z), &cast(&self.w), &cast(&self.b))
+    }
+}
+
+/// Work space of the likelihood in the configured precision.
+#[derive(Debug)]
+pub(crate) enum Head {
+    Single(Option<Objective<f32>>),
+    Double(Option<Objective<f64>>),
+}
+
+impl Head {
+    pub(crate) fn new(precision: Precision) -> Self {
+        match precision {
+            Precision::F32 => Self::Single(None),
+            Precision::F64 => Self::Double(None),
+        }
+    }
+
+    /// Loss of one batch; writes the gradients by `phi` and by the flat parameters.
+    pub(crate) fn evaluate(
+        &mut self,
+        shape: &HeadShape,
+        theta: &[f32],
+        phi: &[f32],
+        y: &[f32],
+        threads: usize,
+        d_phi: &mut Vec<f32>,
+        d_theta: &mut [f32],
+    ) -> Result<Value, gp::Error> {
+        match self {
+            Self::Single(objective) => evaluate(objective, shape, theta, phi, y, threads, d_phi, d_theta),
+            Self::Double(objective) => evaluate(objective, shape, theta, phi, y, threads, d_phi, d_theta),
+        }
+    }
+}
+
+fn evaluate<T: Real>(
+    slot: &mut Option<Objective<T>>,
+    shape: &HeadShape,
+    theta: &[f32],
+    phi: &[f32],
+    y: &[f32],
+    threads: usize,
+    d_phi: &mut Vec<f32>,
+    d_theta: &mut [f32],
+) -> Result<Value, gp::Error> {
+    let parameters = shape.take_apart(theta);
+    let kernel = parameters.kernel(&shape.kernel);
+    let inducing = parameters.inducing::<T>();
+    let rows = y.len() / shape.outputs;
+    if slot.as_ref().is_none_or(|objective| objective.rows() != rows) {
+        *slot = Some(Objective::new(rows, &kernel, &inducing, threads));
+    }
+    let objective = slot.as_mut().expect("just filled");
+    let log_sigma: Vec<f64> = parameters.log_sigma.iter().map(|&x| f64::from(x)).collect();
+    let value = objective.evaluate(Batch {
+        kernel: &kernel,
+        inducing: &inducing,
+        log_sigma: &log_sigma,
+        jitter: shape.jitter,
+        coupling: shape.coupling,
+        phi: &cast(phi),
+        y: &cast(y),
+    })?;
+    let gradient = objective.gradient();
+    let narrow = |x: &T| x.to_f64() as f32;
+    d_phi.clear();
+    d_phi.extend(gradient.phi.iter().map(narrow));
+    let head = gradient.z.iter().chain(&gradient.w).chain(&gradient.b).map(narrow);
+    let logs = gradient.log_sigma.iter().chain(&gradient.log_kernel).map(|&x| x as f32);
+    d_theta.iter_mut().zip(head.chain(logs)).for_each(|(to, from)| *to = from);
+    Ok(value)
+}
+
+/// A conditioned process in the configured precision.
+#[derive(Debug, Clone)]
+pub(crate) enum AnyPosterior {
+    Single(Posterior<f32>),
+    Double(Posterior<f64>),
+}
+
+impl AnyPosterior {
+    pub(crate) fn new(
+        parameters: &HeadParameters,
+        family: &Kernel,
+        jitter: f64,
+        precision: Precision,
+        threads: usize,
+    ) -> Result<Self, gp::Error> {
+        let kernel = parameters.kernel(family);
+        Ok(match precision {
+            Precision::F32 => Self::Single(Posterior::new(kernel, parameters.inducing(), jitter, threads)?),
+            Precision::F64 => Self::Double(Posterior::new(kernel, parameters.inducing(), jitter, threads)?),
+        })
+    }
+
+    /// Latent mean `[N, C]` and variance `[N]`.
+    pub(crate) fn predict(&self, phi: &[f32], rows: usize) -> (Vec<f64>, Vec<f64>) {
+        match self {
+            Self::Single(posterior) => widen(&posterior.predict(phi, rows)),
+            Self::Double(posterior) => {
+                let latent = posterior.predict(&cast(phi), rows);
+                (latent.mean, latent.var)
+            }
+        }
+    }
+}
+
+fn widen(latent: &gp::Latent<f32>) -> (Vec<f64>, Vec<f64>) {
+    let wide = |x: &[f32]| x.iter().map(|&x| f64::from(x)).collect();
+    (wide(&latent.mean), wide(&latent.var))
+}
+
+fn cast<T: Real>(x: &[f32]) -> Vec<T> {
+    x.iter().map(|&x| T::of(f64::from(x))).collect()
+}
