@@ -3,6 +3,15 @@
 use ign::metrics::Metrics;
 use std::collections::BTreeMap;
 
+/// What a part of the rows is worth as a judge.
+pub(crate) fn part(name: &str) -> String {
+    match name {
+        "validation" => "validation (these rows also chose the epoch and calibrated the intervals)".into(),
+        "test" => "test (rows that nothing was learned from)".into(),
+        other => other.into(),
+    }
+}
+
 /// Scores of each target as a table, or as one JSON object.
 pub(crate) fn scores(scores: &BTreeMap<String, Metrics>) -> String {
     let mut text = String::new();

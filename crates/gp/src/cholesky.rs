@@ -6,10 +6,10 @@
 
 use crate::matrix::{add_product, column, column_mut, product, vectorised};
 use crate::{Error, Real};
-use faer::{Mat, MatMut, MatRef, Par};
+use faer::{Mat, MatMut, MatRef};
 
 /// Size of the diagonal blocks.
-const BLOCK: usize = 64;
+const BLOCK: usize = 32;
 
 /// A lower Cholesky factor with the inverses of its diagonal blocks.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ impl<T: Real> Cholesky<T> {
         matrix: &'static str,
         a: MatRef<'_, T>,
         jitter: f64,
-        par: Par,
+        threads: usize,
     ) -> Result<f64, Error> {
         let m = a.nrows();
         let mean_diagonal = (0..m).map(|i| a[(i, i)].to_f64()).sum::<f64>() / m as f64;
@@ -63,7 +63,7 @@ impl<T: Real> Cholesky<T> {
                 to.copy_from_slice(&column(a, j)[j..]);
                 to[0] += T::of(rung);
             }
-            if self.factor_in_place(par) {
+            if self.factor_in_place(threads) {
                 return Ok(rung);
             }
             let next = if rung > 0.0 { rung * 10.0 } else { mean_diagonal * 1e-12 };
@@ -75,7 +75,7 @@ impl<T: Real> Cholesky<T> {
     }
 
     /// Left-looking blocked factorisation (Golub & Van Loan, alg. 4.2.2, by blocks); false when not positive definite.
-    fn factor_in_place(&mut self, par: Par) -> bool {
+    fn factor_in_place(&mut self, threads: usize) -> bool {
         let m = self.factor.nrows();
         for start in (0..m).step_by(BLOCK) {
             let width = BLOCK.min(m - start);
@@ -83,7 +83,7 @@ impl<T: Real> Cholesky<T> {
             let left = done.as_ref().subrows(start, m - start); // [M−k, k]
             let mut panel = rest.submatrix_mut(start, 0, m - start, width);
             if start > 0 {
-                add_product(panel.as_mut(), left, left.subrows(0, width).transpose(), -1.0, par);
+                add_product(panel.as_mut(), left, left.subrows(0, width).transpose(), -1.0, threads);
             }
             let (mut diagonal, mut below) = panel.split_at_row_mut(width);
             let mut inverse = self.block_inverses.as_mut().submatrix_mut(0, start, width, width);
@@ -91,17 +91,25 @@ impl<T: Real> Cholesky<T> {
             for (j, to) in block.chunks_exact_mut(width).enumerate() {
                 to[j..].copy_from_slice(&column(diagonal.as_ref(), j)[j..]);
             }
-            if !vectorised(|| factor_block(block, width)) {
+            let factored = vectorised(
+                #[inline(always)]
+                || factor_block(block, width),
+            );
+            if !factored {
                 return false;
             }
             for (j, from) in block.chunks_exact(width).enumerate() {
                 column_mut(diagonal.as_mut(), j)[j..].copy_from_slice(&from[j..]);
-                vectorised(|| inverse_column(block, width, j, column_mut(inverse.as_mut(), j)));
+                let (block, to) = (&*block, column_mut(inverse.as_mut(), j));
+                vectorised(
+                    #[inline(always)]
+                    move || inverse_column(block, width, j, to),
+                );
             }
             if below.nrows() > 0 {
                 let mut copy = self.panel.as_mut().submatrix_mut(0, 0, below.nrows(), width);
                 copy.copy_from(below.as_ref());
-                product(below.as_mut(), copy.as_ref(), inverse.as_ref().transpose(), 1.0, par);
+                product(below.as_mut(), copy.as_ref(), inverse.as_ref().transpose(), 1.0, threads);
             }
         }
         true
@@ -126,11 +134,11 @@ impl<T: Real> Cholesky<T> {
             let mut current = rest.subrows_mut(0, width);
             if start > 0 {
                 let left = self.factor.as_ref().submatrix(start, 0, width, start);
-                add_product(current.as_mut(), left, done.as_ref(), -1.0, Par::Seq);
+                add_product(current.as_mut(), left, done.as_ref(), -1.0, 1);
             }
             let mut copy = block.as_mut().subrows_mut(0, width);
             copy.copy_from(current.as_ref());
-            product(current, self.inverse_of_block(start), copy.as_ref(), 1.0, Par::Seq);
+            product(current, self.inverse_of_block(start), copy.as_ref(), 1.0, 1);
         }
     }
 
@@ -149,11 +157,11 @@ impl<T: Real> Cholesky<T> {
             let mut current = above.subrows_mut(start, width);
             if end < m {
                 let below = self.factor.as_ref().submatrix(end, start, m - end, width);
-                add_product(current.as_mut(), below.transpose(), done.as_ref(), -1.0, Par::Seq);
+                add_product(current.as_mut(), below.transpose(), done.as_ref(), -1.0, 1);
             }
             let mut copy = block.as_mut().subrows_mut(0, width);
             copy.copy_from(current.as_ref());
-            product(current, self.inverse_of_block(start).transpose(), copy.as_ref(), 1.0, Par::Seq);
+            product(current, self.inverse_of_block(start).transpose(), copy.as_ref(), 1.0, 1);
         }
     }
 

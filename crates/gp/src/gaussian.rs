@@ -1,11 +1,10 @@
 //! The Gaussian likelihood of one output over a batch, with its gradient.
 
 use crate::cholesky::Cholesky;
-use crate::matrix::{column, column_mut, dot};
+use crate::matrix::{column, column_mut, dot, lower_product};
 use crate::{Error, Real};
-use faer::linalg::matmul::triangular::{self, BlockStructure};
 use serde::{Deserialize, Serialize};
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Accum, Mat, MatMut, MatRef};
 
 /// Which rows of a batch the likelihood couples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,31 +48,22 @@ impl<T: Real> Gaussian<T> {
         noise: f64,
         e: &[T],
         mut g: MatMut<'_, T>,
-        par: Par,
+        threads: usize,
     ) -> Result<GaussianValue, Error> {
         let n = e.len();
         for j in 0..n {
             column_mut(self.s.as_mut(), j)[j..].copy_from_slice(&column(cov, j)[j..]);
         }
-        self.s_chol.factor_with_ladder("K_x|z + σ²I", self.s.as_ref(), noise, par)?;
-        self.s_chol.inverse_factor(self.inverse.as_mut(), par.degree());
+        self.s_chol.factor_with_ladder("K_x|z + σ²I", self.s.as_ref(), noise, threads)?;
+        self.s_chol.inverse_factor(self.inverse.as_mut(), threads);
         let whitened: Vec<T> = (0..n)
             .map(|i| (0..=i).map(|j| self.inverse[(i, j)] * e[j]).sum()) // L⁻¹e
             .collect();
         for j in 0..n {
             self.v[(j, 0)] = dot(&column(self.inverse.as_ref(), j)[j..], &whitened[j..]);
         }
-        triangular::matmul(
-            g.as_mut(),
-            BlockStructure::TriangularLower,
-            Accum::Add,
-            self.inverse.as_ref().transpose(),
-            BlockStructure::Rectangular,
-            self.inverse.as_ref(),
-            BlockStructure::Rectangular,
-            T::of(0.5),
-            par,
-        );
+        let inverse = self.inverse.as_ref();
+        lower_product(g.as_mut(), Accum::Add, inverse.transpose(), inverse, 0.5, threads);
         let v = column(self.v.as_ref(), 0);
         for j in 0..n {
             let half = T::of(-0.5) * v[j];

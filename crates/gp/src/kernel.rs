@@ -9,8 +9,8 @@
 //! ```
 
 use crate::Real;
-use crate::matrix::{add_product, column, column_mut, dot, product, vectorised};
-use faer::{MatMut, MatRef, Par};
+use crate::matrix::{add_product, column, column_mut, cut_triangle, dot, product, vectorised};
+use faer::{MatMut, MatRef};
 use serde::{Deserialize, Serialize};
 
 /// Columns of a symmetric matrix that are filled at a time: the part above their diagonal block stays untouched.
@@ -97,13 +97,24 @@ impl Kernel {
         b: MatRef<'_, T>,
         mut k: MatMut<'_, T>,
         mut h: Option<MatMut<'_, T>>,
-        par: Par,
+        threads: usize,
     ) {
-        product(k.as_mut(), a.transpose(), b, 1.0, par);
+        if threads > 1 && b.ncols() >= 64 {
+            let (left, right) = (threads / 2, threads - threads / 2);
+            let middle = b.ncols() * left / threads;
+            let ((k_left, k_right), (b_left, b_right)) = (k.split_at_col_mut(middle), b.split_at_col(middle));
+            let (h_left, h_right) = h.map(|h| h.split_at_col_mut(middle)).unzip();
+            rayon::join(
+                || self.gram(a, b_left, k_left, h_left, left),
+                || self.gram(a, b_right, k_right, h_right, right),
+            );
+            return;
+        }
+        product(k.as_mut(), a.transpose(), b, 1.0, 1);
         let (a_norms, b_norms) = (squared_norms(a), squared_norms(b));
-        for j in 0..b.ncols() {
+        for (j, &b_norm) in b_norms.iter().enumerate() {
             let slope = h.as_mut().map(|h| column_mut(h.as_mut(), j));
-            self.finish_column(&a_norms, b_norms[j], column_mut(k.as_mut(), j), slope);
+            self.finish_column(&a_norms, b_norm, column_mut(k.as_mut(), j), slope);
         }
     }
 
@@ -113,20 +124,34 @@ impl Kernel {
         a: MatRef<'_, T>,
         mut k: MatMut<'_, T>,
         mut h: Option<MatMut<'_, T>>,
-        par: Par,
+        threads: usize,
     ) {
         let n = a.ncols();
+        if threads > 1 && n >= 192 {
+            // Columns to the left of the cut, with all that is below them; and the triangle that is left.
+            let (left, right) = (threads / 2, threads - threads / 2);
+            let middle = cut_triangle(n, left, threads);
+            let (k_left, k_right) = k.split_at_col_mut(middle);
+            let (triangle, below) = k_left.split_at_row_mut(middle);
+            let (h_left, h_right) = h.map(|h| h.split_at_col_mut(middle)).unzip();
+            let (h_triangle, h_below) = h_left.map(|h| h.split_at_row_mut(middle)).unzip();
+            let (a_left, a_right) = a.split_at_col(middle);
+            let k_rest = k_right.subrows_mut(middle, n - middle);
+            let h_rest = h_right.map(|h| h.subrows_mut(middle, n - middle));
+            rayon::join(
+                || {
+                    self.gram_lower(a_left, triangle, h_triangle, left);
+                    self.gram(a_right, a_left, below, h_below, left);
+                },
+                || self.gram_lower(a_right, k_rest, h_rest, right),
+            );
+            return;
+        }
         let norms = squared_norms(a);
         for start in (0..n).step_by(STRIP) {
             let width = STRIP.min(n - start);
             let mut strip = k.as_mut().submatrix_mut(start, start, n - start, width);
-            product(
-                strip.as_mut(),
-                a.subcols(start, n - start).transpose(),
-                a.subcols(start, width),
-                1.0,
-                par,
-            );
+            product(strip.as_mut(), a.subcols(start, n - start).transpose(), a.subcols(start, width), 1.0, 1);
             for j in 0..width {
                 let slope = h.as_mut().map(|h| &mut column_mut(h.as_mut(), start + j)[start..]);
                 self.finish_column(&norms[start..], norms[start + j], column_mut(strip.as_mut(), j), slope);
@@ -136,53 +161,34 @@ impl Kernel {
 
     /// Turns a column of inner products into one of kernel values (and slopes).
     fn finish_column<T: Real>(&self, a_norms: &[T], b_norm: T, k: &mut [T], h: Option<&mut [T]>) {
-        let distance = |a_norm: T, inner: T| squared_distance(a_norm, b_norm, inner);
-        match *self {
-            Self::Rbf { scale, gamma } => {
+        // Each loop is a function of plain values: through a closure's references it would not vectorise.
+        match (*self, h) {
+            (Self::Rbf { scale, gamma }, _) => {
+                let (scale, gamma) = (T::of(scale), T::of(-gamma));
+                vectorised(
+                    #[inline(always)]
+                    move || rbf_column(k, a_norms, b_norm, scale, gamma),
+                );
+            }
+            (Self::Matern32 { scale, gamma }, Some(h)) => {
                 let (scale, gamma) = (T::of(scale), T::of(gamma));
                 vectorised(
                     #[inline(always)]
-                    || {
-                        for (k, &a_norm) in k.iter_mut().zip(a_norms) {
-                            *k = scale * T::exp_of_negative(-gamma * distance(a_norm, *k));
-                        }
-                    },
+                    move || matern32_column(k, h, a_norms, b_norm, scale, gamma),
                 );
             }
-            Self::Matern32 { scale, gamma } => {
-                let (scale, slope) = (T::of(scale), T::of(-3.0 * gamma));
-                let h = h.expect("a Matérn kernel is given room for its slopes");
+            (Self::Matern52 { scale, gamma }, Some(h)) => {
+                let (scale, gamma) = (T::of(scale), T::of(gamma));
                 vectorised(
                     #[inline(always)]
-                    || {
-                        for ((k, h), &a_norm) in k.iter_mut().zip(h).zip(a_norms) {
-                            let u = (T::of(6.0 * gamma) * distance(a_norm, *k)).root();
-                            let e = scale * T::exp_of_negative(-u);
-                            *k = (T::of(1.0) + u) * e;
-                            *h = slope * e;
-                        }
-                    },
+                    move || matern52_column(k, h, a_norms, b_norm, scale, gamma),
                 );
             }
-            Self::Matern52 { scale, gamma } => {
-                let (scale, slope) = (T::of(scale), T::of(-5.0 / 3.0 * gamma));
-                let h = h.expect("a Matérn kernel is given room for its slopes");
-                vectorised(
-                    #[inline(always)]
-                    || {
-                        for ((k, h), &a_norm) in k.iter_mut().zip(h).zip(a_norms) {
-                            let u = (T::of(10.0 * gamma) * distance(a_norm, *k)).root();
-                            let e = scale * T::exp_of_negative(-u);
-                            *k = (T::of(1.0) + u + u * u * T::of(1.0 / 3.0)) * e;
-                            *h = slope * (T::of(1.0) + u) * e;
-                        }
-                    },
-                );
+            (Self::Matern32 { .. } | Self::Matern52 { .. }, None) => {
+                unreachable!("a Matérn kernel is given room for its slopes")
             }
-            Self::Linear { scale, offset } => {
-                for k in k {
-                    *k = T::of(scale) * *k + T::of(offset);
-                }
+            (Self::Linear { scale, offset }, _) => {
+                k.iter_mut().for_each(|k| *k = T::of(scale) * *k + T::of(offset));
             }
         }
     }
@@ -202,7 +208,7 @@ impl Kernel {
         mut d_k: MatMut<'_, T>,
         out: PairGradient<'_, T>,
     ) {
-        let Pair { a, b, k, h, par } = pair;
+        let Pair { a, b, k, h, threads } = pair;
         let PairGradient { mut d_a, mut d_b, d_log, mut scratch } = out;
         let mut b_sums = vec![T::default(); b.ncols()];
         let mut a_sums = vec![T::default(); a.ncols()];
@@ -217,15 +223,15 @@ impl Kernel {
         match *self {
             Self::Linear { scale, offset } => {
                 // Here E = d_k itself: k = s aᵀb + c.
-                add_product(d_a.as_mut(), b, e.transpose(), scale, par);
-                add_product(d_b.as_mut(), a, e, scale, par);
+                add_product(d_a.as_mut(), b, e.transpose(), scale, threads);
+                add_product(d_b.as_mut(), a, e, scale, threads);
                 let total = b_sums.iter().map(|s| s.to_f64()).sum::<f64>();
                 d_log[0] -= offset * total;
                 d_log[1] += offset * total;
             }
             _ => {
-                product(scratch.as_mut(), a, e, 1.0, par); // [D, B]
-                add_product(d_a.as_mut(), b, e.transpose(), -2.0, par);
+                product(scratch.as_mut(), a, e, 1.0, threads); // [D, B]
+                add_product(d_a.as_mut(), b, e.transpose(), -2.0, threads);
                 let (a_norms, _) = add_scaled_columns(d_a, a, &a_sums, None, 2.0);
                 let (b_norms, inner) = add_scaled_columns(d_b, b, &b_sums, Some(scratch.as_ref()), 2.0);
                 d_log[1] += a_norms + b_norms - 2.0 * inner;
@@ -242,7 +248,7 @@ impl Kernel {
         mut d_k: MatMut<'_, T>,
         out: SymmetricGradient<'_, T>,
     ) {
-        let Symmetric { a, k, h, par } = points;
+        let Symmetric { a, k, h, threads } = points;
         let SymmetricGradient { mut d_a, d_log, mut scratch } = out;
         let mut sums = vec![T::default(); a.ncols()];
         for j in 0..a.ncols() {
@@ -258,9 +264,9 @@ impl Kernel {
             let total = sums.iter().map(|s| s.to_f64()).sum::<f64>();
             d_log[0] -= offset * total;
             d_log[1] += offset * total;
-            add_product(d_a.as_mut(), a, d_k.as_ref(), 2.0 * scale, par);
+            add_product(d_a.as_mut(), a, d_k.as_ref(), 2.0 * scale, threads);
         } else {
-            product(scratch.as_mut(), a, d_k.as_ref(), 1.0, par);
+            product(scratch.as_mut(), a, d_k.as_ref(), 1.0, threads);
             let (norms, inner) = add_scaled_columns(d_a, a, &sums, Some(scratch.as_ref()), 4.0);
             d_log[1] += 2.0 * (norms - inner);
         }
@@ -293,7 +299,7 @@ pub(crate) struct Pair<'a, T: Real> {
     pub(crate) b: MatRef<'a, T>,         // [D, B]
     pub(crate) k: MatRef<'a, T>,         // [A, B]
     pub(crate) h: Option<MatRef<'a, T>>, // [A, B]
-    pub(crate) par: Par,
+    pub(crate) threads: usize,
 }
 
 /// Where [`Kernel::pull_back`] adds to.
@@ -309,7 +315,7 @@ pub(crate) struct Symmetric<'a, T: Real> {
     pub(crate) a: MatRef<'a, T>,         // [D, A]
     pub(crate) k: MatRef<'a, T>,         // [A, A], lower
     pub(crate) h: Option<MatRef<'a, T>>, // [A, A], lower
-    pub(crate) par: Par,
+    pub(crate) threads: usize,
 }
 
 /// Where [`Kernel::pull_back_lower`] adds to.
@@ -326,6 +332,33 @@ fn squared_distance<T: Real>(a_norm: T, b_norm: T, inner: T) -> T {
     if d > T::default() { d } else { T::default() }
 }
 
+#[inline(always)]
+fn rbf_column<T: Real>(k: &mut [T], a_norms: &[T], b_norm: T, scale: T, minus_gamma: T) {
+    for (k, &a_norm) in k.iter_mut().zip(a_norms) {
+        *k = scale * T::exp_of_negative(minus_gamma * squared_distance(a_norm, b_norm, *k));
+    }
+}
+
+#[inline(always)]
+fn matern32_column<T: Real>(k: &mut [T], h: &mut [T], a_norms: &[T], b_norm: T, scale: T, gamma: T) {
+    for ((k, h), &a_norm) in k.iter_mut().zip(h).zip(a_norms) {
+        let u = (T::of(6.0) * gamma * squared_distance(a_norm, b_norm, *k)).root();
+        let e = scale * T::exp_of_negative(-u);
+        *k = (T::of(1.0) + u) * e;
+        *h = T::of(-3.0) * gamma * e;
+    }
+}
+
+#[inline(always)]
+fn matern52_column<T: Real>(k: &mut [T], h: &mut [T], a_norms: &[T], b_norm: T, scale: T, gamma: T) {
+    for ((k, h), &a_norm) in k.iter_mut().zip(h).zip(a_norms) {
+        let u = (T::of(10.0) * gamma * squared_distance(a_norm, b_norm, *k)).root();
+        let e = scale * T::exp_of_negative(-u);
+        *k = (T::of(1.0) + u + u * u * T::of(1.0 / 3.0)) * e;
+        *h = T::of(-5.0 / 3.0) * gamma * (T::of(1.0) + u) * e;
+    }
+}
+
 /// `‖xⱼ‖²` for each column.
 fn squared_norms<T: Real>(x: MatRef<'_, T>) -> Vec<T> {
     (0..x.ncols()).map(|j| dot(column(x, j), column(x, j))).collect()
@@ -335,7 +368,7 @@ fn squared_norms<T: Real>(x: MatRef<'_, T>) -> Vec<T> {
 fn multiply<T: Real>(out: &mut [T], by: &[T], factor: T) {
     vectorised(
         #[inline(always)]
-        || out.iter_mut().zip(by).for_each(|(o, &b)| *o = *o * b * factor),
+        move || out.iter_mut().zip(by).for_each(|(o, &b)| *o = *o * b * factor),
     );
 }
 
@@ -343,7 +376,7 @@ fn multiply<T: Real>(out: &mut [T], by: &[T], factor: T) {
 fn add<T: Real>(out: &mut [T], x: &[T]) {
     vectorised(
         #[inline(always)]
-        || out.iter_mut().zip(x).for_each(|(o, &x)| *o += x),
+        move || out.iter_mut().zip(x).for_each(|(o, &x)| *o += x),
     );
 }
 
@@ -376,20 +409,28 @@ fn add_scaled_columns<T: Real>(
 fn multiply_add<T: Real>(out: &mut [T], factor: T, x: &[T]) {
     vectorised(
         #[inline(always)]
-        || out.iter_mut().zip(x).for_each(|(o, &x)| *o += factor * x),
+        move || out.iter_mut().zip(x).for_each(|(o, &x)| *o += factor * x),
     );
 }
 
-/// Copies the lower triangle to the upper one, in tiles that stay in the cache.
+/// Copies the lower triangle to the upper one, a strip of columns at a time: reads across the strip, writes
+/// along the columns to its right.
 pub(crate) fn mirror<T: Real>(mut matrix: MatMut<'_, T>) {
+    const TILE: usize = 16;
     let n = matrix.nrows();
-    const TILE: usize = 32;
-    for column_start in (0..n).step_by(TILE) {
-        for row_start in (column_start..n).step_by(TILE) {
-            for j in column_start..(column_start + TILE).min(n) {
-                for i in row_start.max(j + 1)..(row_start + TILE).min(n) {
-                    matrix[(j, i)] = matrix[(i, j)];
-                }
+    for start in (0..n).step_by(TILE) {
+        let width = TILE.min(n - start);
+        for j in start..start + width {
+            for i in j + 1..start + width {
+                matrix[(j, i)] = matrix[(i, j)];
+            }
+        }
+        let (left, mut right) = matrix.as_mut().split_at_col_mut(start + width);
+        let strip: Vec<&[T]> = (start..start + width).map(|j| column(left.as_ref(), j)).collect();
+        for i in start + width..n {
+            let to = &mut column_mut(right.as_mut(), i - start - width)[start..start + width];
+            for (to, from) in to.iter_mut().zip(&strip) {
+                *to = from[i];
             }
         }
     }

@@ -25,6 +25,7 @@ mod matrix;
 mod objective;
 mod posterior;
 mod real;
+mod ridge;
 
 pub use cholesky::Cholesky;
 pub use error::Error;
@@ -34,3 +35,4 @@ pub use kernel::Kernel;
 pub use objective::{Batch, Gradient, Objective, Value};
 pub use posterior::{Latent, Posterior};
 pub use real::Real;
+pub use ridge::solve_ridge;

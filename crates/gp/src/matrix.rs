@@ -1,28 +1,99 @@
 //! Thin words around faer: products on the threads given, and loops compiled for the widest vector unit.
+//!
+//! Work is shared by halving matrices and `rayon::join`, with faer on one thread inside: its own parallel products
+//! wait in spinning barriers, which costs more than it brings at these sizes and collapses on a busy machine.
+//! Halving never changes the order in which an entry is summed.
 
 use crate::Real;
 use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
 
-/// How many threads a call may use; 1 never touches the thread pool.
-pub(crate) fn parallelism(threads: usize) -> Par {
-    if threads > 1 { Par::rayon(threads) } else { Par::Seq }
-}
+/// Below so many multiplications a second thread costs more than it brings.
+const WORTH_SHARING: usize = 1 << 19;
 
 /// `out = alpha · a b`.
-pub(crate) fn product<T: Real>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>, alpha: f64, par: Par) {
-    matmul(out, Accum::Replace, a, b, T::of(alpha), par);
+pub(crate) fn product<T: Real>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>, alpha: f64, threads: usize) {
+    shared_product(out, Accum::Replace, a, b, T::of(alpha), threads);
 }
 
 /// `out += alpha · a b`.
-pub(crate) fn add_product<T: Real>(
+pub(crate) fn add_product<T: Real>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>, alpha: f64, threads: usize) {
+    shared_product(out, Accum::Add, a, b, T::of(alpha), threads);
+}
+
+fn shared_product<T: Real>(
     out: MatMut<'_, T>,
+    accumulate: Accum,
+    a: MatRef<'_, T>,
+    b: MatRef<'_, T>,
+    alpha: T,
+    threads: usize,
+) {
+    let (rows, columns) = (out.nrows(), out.ncols());
+    if threads < 2 || rows * columns * a.ncols() < WORTH_SHARING {
+        return matmul(out, accumulate, a, b, alpha, Par::Seq);
+    }
+    let (left, right) = (threads / 2, threads - threads / 2);
+    if columns >= rows {
+        let middle = cut(columns, left, threads);
+        let (out_left, out_right) = out.split_at_col_mut(middle);
+        let (b_left, b_right) = b.split_at_col(middle);
+        rayon::join(
+            || shared_product(out_left, accumulate, a, b_left, alpha, left),
+            || shared_product(out_right, accumulate, a, b_right, alpha, right),
+        );
+    } else {
+        let middle = cut(rows, left, threads);
+        let (out_left, out_right) = out.split_at_row_mut(middle);
+        let (a_left, a_right) = a.split_at_row(middle);
+        rayon::join(
+            || shared_product(out_left, accumulate, a_left, b, alpha, left),
+            || shared_product(out_right, accumulate, a_right, b, alpha, right),
+        );
+    }
+}
+
+/// A share of `n`, on a boundary that suits the product's tiles.
+fn cut(n: usize, part: usize, of: usize) -> usize {
+    let exact = n * part / of;
+    if n >= 64 { exact.next_multiple_of(32).min(n) } else { exact }
+}
+
+/// Where to cut a lower triangle of size `n` so that the columns to the left hold `part / of` of it.
+pub(crate) fn cut_triangle(n: usize, part: usize, of: usize) -> usize {
+    let rest = (1.0 - part as f64 / of as f64).sqrt();
+    ((n as f64 * (1.0 - rest)) as usize).next_multiple_of(64).min(n)
+}
+
+/// Lower triangle of `alpha · a b`, replaced or added to.
+pub(crate) fn lower_product<T: Real>(
+    out: MatMut<'_, T>,
+    accumulate: Accum,
     a: MatRef<'_, T>,
     b: MatRef<'_, T>,
     alpha: f64,
-    par: Par,
+    threads: usize,
 ) {
-    matmul(out, Accum::Add, a, b, T::of(alpha), par);
+    let n = out.nrows();
+    if threads < 2 || n < 192 || n * n * a.ncols() < WORTH_SHARING {
+        let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+        return triangular::matmul(out, lower, accumulate, a, full, b, full, T::of(alpha), Par::Seq);
+    }
+    let (left, right) = (threads / 2, threads - threads / 2);
+    let middle = cut_triangle(n, left, threads);
+    let (out_left, out_right) = out.split_at_col_mut(middle);
+    let (triangle, below) = out_left.split_at_row_mut(middle);
+    let rest = out_right.subrows_mut(middle, n - middle);
+    let (a_top, a_bottom) = a.split_at_row(middle);
+    let (b_left, b_right) = b.split_at_col(middle);
+    rayon::join(
+        || {
+            lower_product(triangle, accumulate, a_top, b_left, alpha, left);
+            shared_product(below, accumulate, a_bottom, b_left, T::of(alpha), left);
+        },
+        || lower_product(rest, accumulate, a_bottom, b_right, alpha, right),
+    );
 }
 
 /// Runs `work` compiled for the best instruction set found at run time (AVX-512, AVX2, …).
@@ -47,7 +118,7 @@ pub(crate) fn column_mut<T: Real>(matrix: MatMut<'_, T>, j: usize) -> &mut [T] {
 pub(crate) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     vectorised(
         #[inline(always)]
-        || {
+        move || {
             let mut lanes = [T::default(); 16];
             let (a_blocks, b_blocks) = (a.chunks_exact(16), b.chunks_exact(16));
             let mut sum: T =

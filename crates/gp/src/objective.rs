@@ -14,10 +14,9 @@
 use crate::cholesky::Cholesky;
 use crate::gaussian::{Coupling, Gaussian};
 use crate::kernel::{Pair, PairGradient, Symmetric, SymmetricGradient, mirror};
-use crate::matrix::{add_product, column, column_mut, parallelism, product};
+use crate::matrix::{add_product, column, column_mut, lower_product, product};
 use crate::{Error, InducingPoints, Kernel, Real};
-use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Accum, Mat, MatMut, MatRef};
 
 /// What one evaluation says besides its gradient.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -149,12 +148,11 @@ impl<T: Real> Objective<T> {
         let (n, m) = (self.rows(), batch.inducing.len());
         let (d, c) = (batch.inducing.dim(), batch.inducing.outputs());
         assert_eq!((batch.phi.len(), batch.y.len()), (n * d, n * c), "phi is [N, D] and y is [N, C]");
-        let par = parallelism(self.threads);
         let phi = MatRef::from_column_major_slice(batch.phi, d, n); // [D, N]
-        let jitter = self.condition(&batch, phi, par)?;
+        let jitter = self.condition(&batch, phi)?;
         let variance: f64 = (0..n).map(|i| self.cov[(i, i)].to_f64() / self.k_xx[(i, i)].to_f64()).sum();
-        let loss = self.likelihood(&batch, par)?;
-        self.pull_back(&batch, phi, par);
+        let loss = self.likelihood(&batch)?;
+        self.pull_back(&batch, phi);
         let value = Value { loss, utilisation: 1.0 - variance / n as f64, jitter };
         if !loss.is_finite() {
             return Err(Error::NotFinite { what: "the loss" });
@@ -164,22 +162,22 @@ impl<T: Real> Objective<T> {
     }
 
     /// Conditions the batch on the inducing points: fills `cov`, `ŷ` and `B | α`.
-    fn condition(&mut self, batch: &Batch<'_, T>, phi: MatRef<'_, T>, par: Par) -> Result<f64, Error> {
-        let (n, c) = (phi.ncols(), batch.inducing.outputs());
+    fn condition(&mut self, batch: &Batch<'_, T>, phi: MatRef<'_, T>) -> Result<f64, Error> {
+        let (n, c, threads) = (phi.ncols(), batch.inducing.outputs(), self.threads);
         let z = batch.inducing.columns(); // [D, M]
         let (mut h_zz, mut h_zx, mut h_xx) = (None, None, None);
         if let Some(slopes) = &mut self.slopes {
             (h_zz, h_zx, h_xx) =
                 (Some(slopes.zz.as_mut()), Some(slopes.zx.as_mut()), Some(slopes.xx.as_mut()));
         }
-        batch.kernel.gram_lower(z, self.k_zz.as_mut(), h_zz.take(), par);
-        let jitter = self.k_zz_chol.factor_with_ladder("K_zz", self.k_zz.as_ref(), batch.jitter, par)?;
-        batch.kernel.gram(z, phi, self.k_zx.as_mut(), h_zx.take(), par);
-        batch.kernel.gram_lower(phi, self.k_xx.as_mut(), h_xx.take(), par);
+        batch.kernel.gram_lower(z, self.k_zz.as_mut(), h_zz.take(), threads);
+        let jitter = self.k_zz_chol.factor_with_ladder("K_zz", self.k_zz.as_ref(), batch.jitter, threads)?;
+        batch.kernel.gram(z, phi, self.k_zx.as_mut(), h_zx.take(), threads);
+        batch.kernel.gram_lower(phi, self.k_xx.as_mut(), h_xx.take(), threads);
 
         self.solved.as_mut().subcols_mut(0, n).copy_from(&self.k_zx);
         let mut r = self.solved.as_mut().subcols_mut(n, c); // [M, C]
-        product(r.as_mut(), z.transpose(), batch.inducing.weights(), 1.0, Par::Seq);
+        product(r.as_mut(), z.transpose(), batch.inducing.weights(), 1.0, 1);
         for (output, &b) in batch.inducing.b.iter().enumerate() {
             column_mut(r.as_mut(), output).iter_mut().for_each(|r| *r += b);
         }
@@ -188,15 +186,15 @@ impl<T: Real> Objective<T> {
         for j in 0..n {
             column_mut(self.cov.as_mut(), j)[j..].copy_from_slice(&column(self.k_xx.as_ref(), j)[j..]);
         }
-        lower_product(self.cov.as_mut(), a.transpose(), a, Accum::Add, -1.0, par);
-        product(self.y_hat.as_mut(), a.transpose(), self.solved.as_ref().subcols(n, c), 1.0, Par::Seq);
+        lower_product(self.cov.as_mut(), Accum::Add, a.transpose(), a, -1.0, threads);
+        product(self.y_hat.as_mut(), a.transpose(), self.solved.as_ref().subcols(n, c), 1.0, 1);
         self.k_zz_chol.half_solve_transposed(self.solved.as_mut().subcols_mut(0, n + c), self.threads);
         Ok(jitter)
     }
 
     /// Sums the outputs' losses; fills `G` and `m̄`, both already divided by N.
-    fn likelihood(&mut self, batch: &Batch<'_, T>, par: Par) -> Result<f64, Error> {
-        let (n, c) = (self.rows(), batch.inducing.outputs());
+    fn likelihood(&mut self, batch: &Batch<'_, T>) -> Result<f64, Error> {
+        let (n, c, threads) = (self.rows(), batch.inducing.outputs(), self.threads);
         self.g.fill(T::default());
         let mut loss = 0.0;
         for output in 0..c {
@@ -204,7 +202,7 @@ impl<T: Real> Objective<T> {
             let noise = (2.0 * batch.log_sigma[output]).exp();
             let (cov, g) = (self.cov.as_ref(), self.g.as_mut());
             let value = match batch.coupling {
-                Coupling::Batch => self.likelihood.evaluate(cov, noise, &e, g, par)?,
+                Coupling::Batch => self.likelihood.evaluate(cov, noise, &e, g, threads)?,
                 Coupling::Rows => self.likelihood.evaluate_rows(cov, noise, &e, g),
             };
             loss += value.loss / n as f64;
@@ -224,16 +222,16 @@ impl<T: Real> Objective<T> {
     }
 
     /// From `G` and `m̄` to every parameter.
-    fn pull_back(&mut self, batch: &Batch<'_, T>, phi: MatRef<'_, T>, par: Par) {
-        let (n, c) = (phi.ncols(), batch.inducing.outputs());
+    fn pull_back(&mut self, batch: &Batch<'_, T>, phi: MatRef<'_, T>) {
+        let (n, c, threads) = (phi.ncols(), batch.inducing.outputs(), self.threads);
         let (m, d) = (batch.inducing.len(), batch.inducing.dim());
         let z = batch.inducing.columns();
         mirror(self.g.as_mut());
         let (mut solved, mut d_r) = self.solved.as_mut().split_at_col_mut(n + c);
-        product(d_r.as_mut(), solved.as_ref().subcols(0, n), self.m_bar.as_ref(), 1.0, Par::Seq); // B m̄
+        product(d_r.as_mut(), solved.as_ref().subcols(0, n), self.m_bar.as_ref(), 1.0, 1); // B m̄
         let (b, alpha) = solved.as_mut().split_at_col_mut(n);
         let (mut bg, mut rank) = self.left.as_mut().split_at_col_mut(n);
-        product(bg.as_mut(), b.as_ref(), self.g.as_ref(), 1.0, par);
+        product(bg.as_mut(), b.as_ref(), self.g.as_ref(), 1.0, threads);
         for output in 0..c {
             for (from, to) in
                 [(column(d_r.as_ref(), output), output), (column(alpha.as_ref(), output), c + output)]
@@ -242,13 +240,13 @@ impl<T: Real> Objective<T> {
             }
         }
         let right = self.solved.as_ref(); // B | α | B m̄
-        lower_product(self.d_k_zz.as_mut(), self.left.as_ref(), right.transpose(), Accum::Replace, 1.0, par);
+        lower_product(self.d_k_zz.as_mut(), Accum::Replace, self.left.as_ref(), right.transpose(), 1.0, threads);
         let mut d_k_zx = self.left.as_mut().subcols_mut(0, n);
         let alpha = right.subcols(n, c);
         for j in 0..n {
             column_mut(d_k_zx.as_mut(), j).iter_mut().for_each(|d| *d *= T::of(-2.0));
         }
-        add_product(d_k_zx.as_mut(), alpha, self.m_bar.as_ref().transpose(), 1.0, par);
+        add_product(d_k_zx.as_mut(), alpha, self.m_bar.as_ref().transpose(), 1.0, threads);
 
         let gradient = &mut self.gradient;
         gradient.z.fill(T::default());
@@ -258,7 +256,7 @@ impl<T: Real> Objective<T> {
         let mut d_phi = MatMut::from_column_major_slice_mut(&mut gradient.phi, d, n);
         let slopes = self.slopes.as_ref();
         batch.kernel.pull_back_lower(
-            Symmetric { a: z, k: self.k_zz.as_ref(), h: slopes.map(|s| s.zz.as_ref()), par },
+            Symmetric { a: z, k: self.k_zz.as_ref(), h: slopes.map(|s| s.zz.as_ref()), threads },
             self.d_k_zz.as_mut(),
             SymmetricGradient {
                 d_a: d_z.as_mut(),
@@ -267,7 +265,7 @@ impl<T: Real> Objective<T> {
             },
         );
         batch.kernel.pull_back_lower(
-            Symmetric { a: phi, k: self.k_xx.as_ref(), h: slopes.map(|s| s.xx.as_ref()), par },
+            Symmetric { a: phi, k: self.k_xx.as_ref(), h: slopes.map(|s| s.xx.as_ref()), threads },
             self.g.as_mut(),
             SymmetricGradient {
                 d_a: d_phi.as_mut(),
@@ -276,7 +274,7 @@ impl<T: Real> Objective<T> {
             },
         );
         batch.kernel.pull_back(
-            Pair { a: z, b: phi, k: self.k_zx.as_ref(), h: slopes.map(|s| s.zx.as_ref()), par },
+            Pair { a: z, b: phi, k: self.k_zx.as_ref(), h: slopes.map(|s| s.zx.as_ref()), threads },
             d_k_zx,
             PairGradient {
                 d_a: d_z.as_mut(),
@@ -287,32 +285,10 @@ impl<T: Real> Objective<T> {
         );
         // r = Z w + b
         let d_r = self.solved.as_ref().subcols(n + c, c);
-        add_product(d_z, batch.inducing.weights(), d_r.transpose(), 1.0, Par::Seq);
-        product(MatMut::from_row_major_slice_mut(&mut gradient.w, d, c), z, d_r, 1.0, Par::Seq);
+        add_product(d_z, batch.inducing.weights(), d_r.transpose(), 1.0, 1);
+        product(MatMut::from_row_major_slice_mut(&mut gradient.w, d, c), z, d_r, 1.0, 1);
         for (output, d_b) in gradient.b.iter_mut().enumerate() {
             *d_b = column(d_r, output).iter().copied().sum();
         }
     }
-}
-
-/// Lower triangle of `alpha · a b`.
-fn lower_product<T: Real>(
-    out: MatMut<'_, T>,
-    a: MatRef<'_, T>,
-    b: MatRef<'_, T>,
-    accumulate: Accum,
-    alpha: f64,
-    par: Par,
-) {
-    triangular::matmul(
-        out,
-        BlockStructure::TriangularLower,
-        accumulate,
-        a,
-        BlockStructure::Rectangular,
-        b,
-        BlockStructure::Rectangular,
-        T::of(alpha),
-        par,
-    );
 }

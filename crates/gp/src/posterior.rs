@@ -1,9 +1,9 @@
 //! Prediction (paper eq. 8): inducing points with the cached factor of `K_zz` and `α`.
 
 use crate::cholesky::Cholesky;
-use crate::matrix::{column, dot, parallelism, product};
+use crate::matrix::{column, dot, product};
 use crate::{Error, InducingPoints, Kernel, Real};
-use faer::{Mat, MatRef, Par};
+use faer::{Mat, MatRef};
 
 /// Rows that are predicted at a time: `K_z* [512, 256]` in f64 stays in a level-2 cache.
 const BLOCK: usize = 256;
@@ -39,7 +39,7 @@ impl<T: Real> Posterior<T> {
         let (m, c) = (inducing.len(), inducing.outputs());
         let z = inducing.columns();
         let mut alpha = Mat::zeros(m, c);
-        product(alpha.as_mut(), z.transpose(), inducing.weights(), 1.0, Par::Seq);
+        product(alpha.as_mut(), z.transpose(), inducing.weights(), 1.0, 1);
         for (output, &b) in inducing.b.iter().enumerate() {
             (0..m).for_each(|i| alpha[(i, output)] += b);
         }
@@ -66,12 +66,11 @@ impl<T: Real> Posterior<T> {
         threads: usize,
     ) -> Result<Self, Error> {
         let m = inducing.len();
-        let par = parallelism(threads);
         let mut k_zz = Mat::zeros(m, m);
         let mut slopes = kernel.needs_slopes().then(|| Mat::zeros(m, m));
-        kernel.gram_lower(inducing.columns(), k_zz.as_mut(), slopes.as_mut().map(|h| h.as_mut()), par);
+        kernel.gram_lower(inducing.columns(), k_zz.as_mut(), slopes.as_mut().map(|h| h.as_mut()), threads);
         let mut k_zz_chol = Cholesky::with_size(m);
-        let jitter = k_zz_chol.factor_with_ladder("K_zz", k_zz.as_ref(), jitter, par)?;
+        let jitter = k_zz_chol.factor_with_ladder("K_zz", k_zz.as_ref(), jitter, threads)?;
         k_zz_chol.half_solve(alpha.as_mut(), 1);
         k_zz_chol.half_solve_transposed(alpha.as_mut(), 1);
         Ok(Self { kernel, inducing, k_zz_chol, alpha, jitter, threads })
@@ -128,7 +127,7 @@ impl<T: Real> Posterior<T> {
             let phi = MatRef::from_column_major_slice(phi, d, n);
             let mut k_zx = k_zx.as_mut().subcols_mut(0, n);
             let h = slopes.as_mut().map(|h| h.as_mut().subcols_mut(0, n));
-            self.kernel.gram(self.inducing.columns(), phi, k_zx.as_mut(), h, Par::Seq);
+            self.kernel.gram(self.inducing.columns(), phi, k_zx.as_mut(), h, 1);
             for i in 0..n {
                 for output in 0..c {
                     mean[i * c + output] = dot(column(k_zx.as_ref(), i), column(self.alpha.as_ref(), output));

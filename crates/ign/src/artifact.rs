@@ -105,6 +105,7 @@ impl Model {
         let d = header.encoder.features;
         let consistent = c > 0
             && header.calibration.len() == c
+            && header.calibration.iter().all(|cal| !cal.noise.is_empty() && cal.noise.len() == cal.knots.len())
             && header.feature_scale.shift.len() == d
             && header.encoder.numeric == header.schema.numeric_width()
             && header.encoder.width == header.schema.numeric_width() + header.schema.indicator_width()
@@ -114,10 +115,10 @@ impl Model {
         if !consistent {
             return Err(damaged("the sizes in its header contradict each other"));
         }
-        // Bounds what building the network may allocate: its parameters must fit into the file.
-        let weights = header.encoder.hidden.iter().map(|&units| units as u64).sum::<u64>();
-        if weights.max(d as u64).max(header.encoder.width as u64) > bytes.len() as u64 {
-            return Err(damaged("its header speaks of a larger network than the file holds"));
+        // Building the network allocates its parameters: they must be those that the file holds.
+        let stored = file.tensors.iter().filter(|(name, _)| name.starts_with("encoder.")).map(|(_, (_, v))| v.len() as u128).sum();
+        if header.encoder.parameters() != stored {
+            return Err(damaged("its header speaks of another network than the file holds"));
         }
         let (slots, _) = parameters::read(&Mlp::new(header.encoder.clone(), 0, &Device::default()));
         let mut encoder = Vec::new();

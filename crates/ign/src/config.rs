@@ -284,15 +284,12 @@ impl Config {
         }
         merge(&mut tree, from_file);
         for given in overrides {
-            let (key, value) =
-                given.split_once('=').ok_or_else(|| ConfigError::Override { given: given.clone() })?;
-            // A bare word is a string.
-            let value = format!("v = {value}")
-                .parse::<Table>()
-                .ok()
-                .and_then(|mut t| t.remove("v"))
-                .unwrap_or_else(|| Value::String(value.into()));
-            set(&mut tree, key.trim(), value).ok_or_else(|| ConfigError::Override { given: given.clone() })?;
+            let malformed = || ConfigError::Override { given: given.clone() };
+            let (key, value) = given.split_once('=').ok_or_else(malformed)?;
+            // A line of TOML, so that quoted keys work too; a value that is none is taken as a string.
+            let line = format!("{key} = {value}").parse::<Table>();
+            let line = line.or_else(|_| format!("{key} = {}", Value::from(value)).parse::<Table>());
+            merge(&mut tree, line.map_err(|_| malformed())?);
         }
         let place = file.map_or("configuration", |(name, _)| name);
         let config: Self = Value::Table(tree)
@@ -353,18 +350,4 @@ fn merge(lower: &mut Table, upper: Table) {
             }
         }
     }
-}
-
-/// Sets `a.b.c`; `None` when a part of the path is not a table.
-fn set(tree: &mut Table, path: &str, value: Value) -> Option<()> {
-    match path.split_once('.') {
-        None => {
-            tree.insert(path.into(), value);
-        }
-        Some((head, rest)) => {
-            let inner = tree.entry(head).or_insert_with(|| Value::Table(Table::new()));
-            set(inner.as_table_mut()?, rest, value)?;
-        }
-    }
-    Some(())
 }

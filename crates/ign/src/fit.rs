@@ -1,11 +1,11 @@
 //! From a table to a model: rows, split, schema, encoder, training, recalibration, scores.
 
-use crate::calibration::Calibration;
-use crate::config::Config;
+use crate::calibration::{Calibration, HeldOut};
+use crate::config::{Config, Share};
 use crate::encoder::mlp::{Matrix, Mlp, MlpShape, PeriodicShape, TableShape};
 use crate::error::Error;
 use crate::model::{Model, ModelHeader};
-use crate::train::{Event, Fitted, Outcome, State, Trainer, TrainingData};
+use crate::train::{Event, Fitted, Outcome, ReadoutStart, State, Trainer, TrainingData};
 use burn::tensor::Device;
 use data::{EncodeOptions, Notice, Table, TableSchema};
 use std::collections::BTreeMap;
@@ -33,6 +33,11 @@ pub struct Prepared {
     test: Vec<usize>,
 }
 
+/// Shares of what stays and of what is held out.
+fn held_out(share: Share) -> [f64; 2] {
+    [1.0 - share.get(), share.get()]
+}
+
 /// Too few rows for a validation part of its own below this.
 const FEWEST_VALIDATION_ROWS: usize = 2;
 
@@ -41,10 +46,10 @@ impl Prepared {
     pub fn new(table: &Table, config: &Config) -> Result<Self, Error> {
         let targets = &config.data.target;
         let (rows, dropped) = data::rows_with_targets(table, targets)?;
-        let parts = data::split(&rows, &[config.data.test_share.get()], config.seed);
+        let parts = data::split(&rows, &held_out(config.data.test_share), config.seed);
         let (rest, test) = (&parts[0], parts[1].clone());
         // Another stream of the same seed: the validation part must not follow from the test part.
-        let parts = data::split(rest, &[config.train.validation_share.get()], config.seed ^ 0x5eed);
+        let parts = data::split(rest, &held_out(config.train.validation_share), config.seed ^ 0x5eed);
         let (train, validation) = (parts[0].clone(), parts[1].clone());
         let options = EncodeOptions {
             scaling: config.data.scaling,
@@ -94,6 +99,35 @@ impl Prepared {
             table_width: 8,
             dropout: encoder.dropout.get(),
         }
+    }
+
+    /// A new encoder; with a skip path it begins as the ridge regression of the targets on the inputs.
+    fn encoder(&self, shape: &MlpShape, seed: u64) -> Result<(Mlp, ReadoutStart), Error> {
+        const WIDEST: usize = 512; // beyond it the normal equations cost more than they give
+        const RIDGE: f64 = 1e-3;
+        let (width, c) = (shape.width, self.schema.targets.len());
+        let encoder = Mlp::new(shape.clone(), seed, &Device::default());
+        if !shape.skip || width > WIDEST || c > shape.features / shape.members {
+            return Ok((encoder, ReadoutStart::Random));
+        }
+        let n = width + 1; // the last input is the constant
+        let (mut gram, mut moments) = (vec![0.0; n * n], vec![0.0; n * c]);
+        let share = 1.0 / self.train.len() as f64;
+        for &row in &self.train {
+            let x = self.x.x[row * width..][..width].iter().chain([&1.0]).map(|&x| f64::from(x));
+            let x: Vec<f64> = x.collect();
+            for (i, x_i) in x.iter().enumerate() {
+                for (to, x_j) in gram[i * n..][..n].iter_mut().zip(&x) {
+                    *to += share * x_i * x_j;
+                }
+                for output in 0..c {
+                    moments[i * c + output] += share * x_i * f64::from(self.y[row * c + output]);
+                }
+            }
+        }
+        let beta: Vec<f32> = gp::solve_ridge(&gram, &moments, RIDGE)?.into_iter().map(|b| b as f32).collect();
+        let (beta, intercept) = beta.split_at(width * c);
+        Ok((encoder.with_linear_start(beta, intercept), ReadoutStart::FirstFeatures))
     }
 
     /// Tables for columns that count something off in equal steps (a row number, a clock) and whose neighbours have
@@ -149,7 +183,7 @@ impl Prepared {
         listen: &mut dyn FnMut(Event<'_>) -> bool,
     ) -> Result<Fit, Error> {
         let shape = self.encoder_shape(config);
-        let encoder = Mlp::new(shape.clone(), config.seed, &Device::default());
+        let (encoder, readout_start) = self.encoder(&shape, config.seed)?;
         let training = TrainingData {
             inputs: &self.x,
             y: &self.y,
@@ -157,7 +191,7 @@ impl Prepared {
             train: &self.train,
             validation: &self.validation,
         };
-        match Trainer::new(config, encoder, training, threads).run(resume, listen)? {
+        match Trainer::new(config, encoder, readout_start, training, threads).run(resume, listen)? {
             Outcome::Interrupted(state) => Ok(Fit::Interrupted(state)),
             Outcome::Finished(fitted) => Ok(Fit::Finished(Box::new(self.finish(config, shape, *fitted, threads)?))),
         }
@@ -184,9 +218,12 @@ impl Prepared {
         if config.train.recalibrate && self.validation.len() >= FEWEST_VALIDATION_ROWS {
             let (mean, var) = model.latent(&self.x, &self.validation);
             for output in 0..c {
-                let residual = |(i, &row): (usize, &usize)| f64::from(self.y[row * c + output]) - mean[i * c + output];
-                let e: Vec<f64> = self.validation.iter().enumerate().map(residual).collect();
-                model.header_mut().calibration[output] = Calibration::fit(&e, &var, model.sigma(output));
+                let held_out = |(i, &row): (usize, &usize)| {
+                    let mean = mean[i * c + output];
+                    HeldOut { residual: f64::from(self.y[row * c + output]) - mean, mean, var: var[i] }
+                };
+                let held_out: Vec<HeldOut> = self.validation.iter().enumerate().map(held_out).collect();
+                model.header_mut().calibration[output] = Calibration::fit(&held_out, model.sigma(output));
             }
         }
         for (part, rows) in [("validation", &self.validation), ("test", &self.test)] {

@@ -85,7 +85,7 @@ pub fn normal_cdf(x: f64) -> f64 {
     0.5 * erfc(-x / std::f64::consts::SQRT_2)
 }
 
-/// Φ⁻¹(p): Acklam's rational start, two Halley steps against the cdf above.
+/// Φ⁻¹(p): a rational start (Abramowitz & Stegun 26.2.23), then Halley steps against the cdf above.
 pub fn normal_quantile(p: f64) -> f64 {
     if p <= 0.0 || p >= 1.0 {
         return if p <= 0.0 { f64::NEG_INFINITY } else { f64::INFINITY };
@@ -96,7 +96,7 @@ pub fn normal_quantile(p: f64) -> f64 {
     // A coarse start in the lower half; the steps converge cubically.
     let t = (-2.0 * p.ln()).sqrt();
     let mut x = -(t - (2.515_517 + 0.802_853 * t + 0.010_328 * t * t)
-        / (1.0 + 1.432_788 * t + 0.189_269 * t * t + 0.001_308 * t * t * t)); // Abramowitz & Stegun 26.2.23
+        / (1.0 + 1.432_788 * t + 0.189_269 * t * t + 0.001_308 * t * t * t));
     for _ in 0..3 {
         let density = (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt();
         let step = (normal_cdf(x) - p) / density;

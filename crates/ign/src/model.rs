@@ -152,7 +152,7 @@ impl Model {
             let target = &self.header.schema.targets[output];
             let calibration = &self.header.calibration[output];
             prediction.mean.push(target.restore(*mean));
-            prediction.std.push(target.std * calibration.std(var[row], self.sigma(output)));
+            prediction.std.push(target.std * calibration.std(*mean, var[row], self.sigma(output)));
             prediction.std_latent.push(target.std * (calibration.latent * var[row]).sqrt());
         }
         prediction

@@ -30,7 +30,7 @@ enum Command {
         /// Standard deviation of Gaussian noise on the target
         #[arg(long, default_value_t = 0.0)]
         noise: f64,
-        /// Where to write: .csv, .parquet or .jsonl [default: CSV to standard output]
+        /// Where to write: .csv, .parquet or .jsonl; `-` is CSV to standard output
         #[arg(short, long, default_value = "-")]
         out: String,
         /// Format of the output [default: by the file's name]

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     println!("  process    {} inducing points, {:?}", model.head().z.len() / encoder.features, header.kernel);
     println!("  training   best epoch {} of the likelihood, seed {}\n", header.best_epoch, header.config.seed);
     for (part, scores) in &header.metrics {
-        println!("{part}\n{}", output::scores(scores));
+        println!("{}\n{}", output::part(part), output::scores(scores));
     }
     println!("configuration\n{}", toml::to_string(&header.config).expect("a configuration is plain data"));
     Ok(())

@@ -18,7 +18,7 @@ pub(crate) struct Args {
     model: PathBuf,
     /// Table to predict; `-` reads standard input
     table: String,
-    /// Where to write: .csv, .parquet or .jsonl, also .gz [default: CSV to standard output]
+    /// Where to write: .csv, .parquet or .jsonl, also .gz; `-` is CSV to standard output
     #[arg(short, long, default_value = "-")]
     out: String,
     /// Central interval of this probability, for example 0.9 (repeatable)

@@ -169,7 +169,7 @@ fn report(model: &Model, out: &Path, args: &RunArgs, elapsed: Duration) {
         println!("{}", serde_json::json!({ "model": out, "seconds": elapsed.as_secs_f64(), "metrics": parts }));
     } else if !args.quiet {
         for (part, scores) in metrics {
-            println!("{part}\n{}", output::scores(scores));
+            println!("{}\n{}", output::part(part), output::scores(scores));
         }
         println!("{} written in {:.0} s", out.display(), elapsed.as_secs_f64());
     }

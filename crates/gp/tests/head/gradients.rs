@@ -48,7 +48,7 @@ fn gradients_of_independent_rows_equal_central_differences_for_every_kernel() {
 
 #[test]
 fn gradients_hold_across_the_blocks_of_the_factorisation() {
-    // 70 inducing points and 67 rows: two diagonal blocks in both Cholesky factors, neither of full size.
+    // 70 inducing points and 67 rows: several diagonal blocks in both Cholesky factors, the last not of full size.
     let problem = Problem::random(kernels()[0], [67, 70, 2, 1], 11);
     let (_, gradient) = problem.evaluate();
     let moved = |i: usize, h: f64| {

@@ -8,7 +8,7 @@
 //! frequencies `f`. *Tables* of a serial column (time, row number): linear interpolation in learned tables of
 //! several resolutions, because no network of reasonable size resolves 40,000 hours from one number.
 
-use super::{Encoder, Mode};
+use super::{Encoder, Mode, parameters};
 use burn::module::{Module, Param};
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Int, Tensor, TensorData};
@@ -40,6 +40,31 @@ pub struct MlpShape {
     pub table_width: usize,
     /// Share of embedding outputs that are dropped in training.
     pub dropout: f64,
+}
+
+impl MlpShape {
+    /// Inputs of the first layer.
+    fn inputs(&self) -> u128 {
+        let embedded = self.periodic.map_or(0, |p| self.numeric as u128 * p.width as u128);
+        embedded + self.width as u128 + self.tables.len() as u128 * self.table_width as u128
+    }
+
+    /// Number of parameters, without making them: a hostile file's sizes must not be allocated.
+    pub(crate) fn parameters(&self) -> u128 {
+        let [k, each] = [self.members as u128, (self.features / self.members) as u128];
+        let embedding = self.periodic.filter(|_| self.numeric > 0).map_or(0, |p| {
+            let [f, e] = [p.frequencies as u128, p.width as u128];
+            k * self.numeric as u128 * (f + 2 * f * e + e)
+        });
+        let knots = self.tables.iter().map(|t| t.knots as u128).sum::<u128>();
+        let skip = if self.skip { k * self.width as u128 * each } else { 0 };
+        let (mut inputs, mut layers) = (self.inputs(), 0);
+        for outputs in self.hidden.iter().map(|&units| units as u128).chain([each]) {
+            layers += k * (inputs + 1) * outputs;
+            inputs = outputs;
+        }
+        embedding + knots * k * self.table_width as u128 + layers + skip
+    }
 }
 
 /// Sizes of the periodic embedding of one column.
@@ -122,8 +147,7 @@ impl Mlp {
         });
         let knots: usize = shape.tables.iter().map(|t| t.knots).sum();
         let tables = (knots > 0).then(|| normal([knots, k * shape.table_width], 0.1, rng, device));
-        let embedded = shape.periodic.map_or(0, |p| columns * p.width);
-        let mut inputs = embedded + shape.width + shape.tables.len() * shape.table_width;
+        let mut inputs = shape.inputs() as usize;
         let feature_layer = shape.features / k;
         let mut layers = Vec::new();
         for outputs in shape.hidden.iter().copied().chain([feature_layer]) {
@@ -135,6 +159,40 @@ impl Mlp {
         }
         let skip = shape.skip.then(|| glorot([k, shape.width, feature_layer], rng, device));
         Self { periodic, tables, layers, skip, shape }
+    }
+
+    /// The same network, but computing `x β + β₀` in the first `C` features of every member and nothing else: what
+    /// training then adds to a linear model is what a linear model cannot do. `beta` is row-major `[width, C]`.
+    ///
+    /// # Panics
+    /// When the network has no skip path or fewer than `C` features a member.
+    #[must_use]
+    pub fn with_linear_start(self, beta: &[f32], intercept: &[f32]) -> Self {
+        let device = self.layers[0].weight.val().device();
+        let (k, each, c) = (self.shape.members, self.shape.features / self.shape.members, intercept.len());
+        assert!(self.skip.is_some() && c <= each, "a linear start needs a skip path and a feature for each output");
+        let (slots, mut values) = parameters::read(&self);
+        let last = format!("layers.{}", self.layers.len() - 1);
+        let mut start = 0;
+        for slot in &slots {
+            let mine = &mut values[start..start + slot.len()];
+            start += slot.len();
+            if slot.path == format!("{last}.weight") || slot.path == "skip" {
+                mine.fill(0.0);
+            }
+            for member in 0..k {
+                for output in 0..c {
+                    if slot.path == format!("{last}.bias") {
+                        mine[member * each + output] = intercept[output];
+                    } else if slot.path == "skip" {
+                        for input in 0..self.shape.width {
+                            mine[(member * self.shape.width + input) * each + output] = beta[input * c + output];
+                        }
+                    }
+                }
+            }
+        }
+        parameters::write(self, &values, &device)
     }
 
     /// The shape that it was made with.

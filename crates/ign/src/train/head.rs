@@ -33,10 +33,10 @@ pub struct HeadParameters {
 }
 
 impl HeadShape {
-    pub(crate) fn new(config: &Config, inducing: usize, outputs: usize) -> Self {
+    pub(crate) fn new(config: &Config, inducing: usize, features: usize, outputs: usize) -> Self {
         Self {
             inducing,
-            features: config.encoder.features.get(),
+            features,
             outputs,
             kernel: config.kernel(),
             jitter: config.gp.jitter.get(),

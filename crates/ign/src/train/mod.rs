@@ -138,19 +138,36 @@ pub struct Trainer<'a, E: Encoder> {
     slots: Vec<Slot>,
     head: HeadShape,
     readout: Readout,
+    readout_start: ReadoutStart,
     threads: usize,
+}
+
+/// Where the linear readouts begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadoutStart {
+    /// Glorot-uniform weights.
+    Random,
+    /// The first features of every member are the outputs, for an encoder that begins as a linear model; the
+    /// others are random.
+    FirstFeatures,
 }
 
 impl<'a, E: Encoder> Trainer<'a, E> {
     /// Prepares a run of `encoder`, whose parameters are taken as the start.
-    pub fn new(config: &'a Config, encoder: E, data: TrainingData<'a, E::Inputs>, threads: usize) -> Self {
+    pub fn new(
+        config: &'a Config,
+        encoder: E,
+        readout_start: ReadoutStart,
+        data: TrainingData<'a, E::Inputs>,
+        threads: usize,
+    ) -> Self {
         let device = Device::default().autodiff();
         let (slots, values) = parameters::read(&encoder);
         let encoder = parameters::write(encoder, &values, &device);
         let inducing = config.gp.inducing.get().min(data.train.len());
-        let head = HeadShape::new(config, inducing, data.outputs);
+        let head = HeadShape::new(config, inducing, encoder.dim(), data.outputs);
         let readout = Readout { features: encoder.dim(), members: encoder.members(), outputs: data.outputs };
-        Self { config, data, device, encoder, slots, head, readout, threads }
+        Self { config, data, device, encoder, slots, head, readout, readout_start, threads }
     }
 
     /// Runs to the end, or until `listen` returns false; `resume` goes on from an earlier [`State`].
@@ -245,8 +262,16 @@ impl<'a, E: Encoder> Trainer<'a, E> {
         let warm = self.epochs(Phase::WarmStart) > 0;
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed(1, Phase::WarmStart, 0));
         let bound = (6.0 / (self.readout.features + 1) as f32).sqrt();
-        let weights = self.readout.features * self.readout.outputs;
-        theta.extend((0..weights).map(|_| rng.random_range(-bound..bound)));
+        let (c, each) = (self.readout.outputs, self.readout.features / self.readout.members);
+        for weight in 0..self.readout.features * c {
+            let (feature, output) = (weight / c % each, weight % c);
+            let random = rng.random_range(-bound..bound);
+            theta.push(match self.readout_start {
+                ReadoutStart::FirstFeatures if feature == output => 1.0,
+                ReadoutStart::FirstFeatures if feature < c => 0.0,
+                _ => random,
+            });
+        }
         theta.resize(self.encoder_len() + self.readout.len(), 0.0);
         let state = State {
             phase: Phase::WarmStart,
@@ -445,10 +470,8 @@ impl<'a, E: Encoder> Trainer<'a, E> {
         let (d, c) = (self.encoder.dim(), self.data.outputs);
         let (encoder, readout) = state.theta.split_at(self.encoder_len());
         let (mut w, mut b) = self.readout.mean(readout);
-        let noise = match state.history.last().and_then(|record| record.rmse) {
-            Some(rmse) => rmse.clamp(1e-3, 1.0),
-            None => self.config.gp.noise.get(),
-        };
+        let best = state.history.iter().filter_map(|record| record.rmse).reduce(f64::min);
+        let noise = best.map_or(self.config.gp.noise.get(), |rmse| rmse.clamp(1e-3, 1.0));
         let sample = self.sample(4, 0);
         let mut phi = self.features(&sample);
         if self.config.train.scale_features {
@@ -577,7 +600,7 @@ impl<'a, E: Encoder> Trainer<'a, E> {
 
     fn out_of_patience(&self, state: &State) -> bool {
         state.phase == Phase::Likelihood
-            && state.best.as_ref().is_some_and(|best| state.epoch - best.epoch > self.config.train.patience)
+            && state.best.as_ref().is_some_and(|best| state.epoch - best.epoch >= self.config.train.patience)
     }
 
     /// Notices inducing points that do nothing and gives them a new place.

@@ -1,0 +1,144 @@
+//! Our side of `bench/peers`: one JSON request a line, one JSON answer a line (the protocol is in
+//! `bench/peers/README.md`). A child process, so that the peers' runtime and ours alternate in one run.
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout)]
+
+use data::Simulated;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par};
+use gp::{Batch, Coupling, InducingPoints, Kernel, Objective, Real};
+use ign::train::Event;
+use ign::{Config, Fit, Matrix, Prepared};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::io::BufRead;
+use std::time::Instant;
+
+/// One line of standard input.
+#[derive(Deserialize)]
+struct Request {
+    job: String,
+    precision: String,
+    threads: usize,
+    batch: usize,
+    inducing: usize,
+    features: usize,
+    inputs: usize,
+    steps: usize,
+    #[serde(default)]
+    rows: usize,
+}
+
+fn main() {
+    for line in std::io::stdin().lock().lines() {
+        let request: Request = serde_json::from_str(&line.expect("standard input is text")).expect("a request");
+        let single = request.precision == "f32";
+        let answer = match request.job.as_str() {
+            "step" => step(&request),
+            "predict" => predict(&request),
+            "head" if single => head::<f32>(&request, 1e-3),
+            "head" => head::<f64>(&request, 1e-4),
+            "gemm" if single => gemm::<f32>(&request),
+            "gemm" => gemm::<f64>(&request),
+            other => json!({ "error": format!("there is no job {other}") }),
+        };
+        println!("{answer}");
+    }
+}
+
+fn best_of<R>(times: usize, mut work: impl FnMut() -> R) -> Vec<f64> {
+    (0..times)
+        .map(|_| {
+            let start = Instant::now();
+            work();
+            start.elapsed().as_secs_f64()
+        })
+        .collect()
+}
+
+/// The paper's preset with the requested sizes, on Borehole (8 inputs).
+fn prepared(request: &Request, rows: usize) -> (Config, Prepared) {
+    assert_eq!(request.inputs, 8, "Borehole has 8 inputs");
+    let jitter = if request.precision == "f32" { "1e-3" } else { "1e-4" };
+    let overrides = [
+        format!("gp.precision={}", request.precision),
+        format!("gp.jitter={jitter}"),
+        format!("gp.inducing={}", request.inducing),
+        format!("encoder.features={}", request.features),
+        format!("train.batch_size={}", request.batch),
+        "train.epochs=1".into(),
+        "data.target=[\"y\"]".into(),
+    ];
+    let config = Config::resolve(Some("paper"), None, &overrides).expect("a valid configuration");
+    let table = Simulated::Borehole.sample(rows, 0, 0.0);
+    let prepared = Prepared::new(&table, &config).expect("a valid table");
+    (config, prepared)
+}
+
+/// Whole training steps as `ign train` takes them: batch, encoder, head, backward pass, Adam.
+fn step(request: &Request) -> Value {
+    let (config, prepared) = prepared(request, request.batch * (request.steps + 4));
+    let mut marks = Vec::new();
+    prepared
+        .fit(&config, request.threads, None, &mut |event| {
+            if let Event::Step { .. } = event {
+                marks.push(Instant::now());
+            }
+            marks.len() < request.steps + 3
+        })
+        .expect("the run is well-posed");
+    let seconds: Vec<f64> = marks.windows(2).skip(2).map(|pair| (pair[1] - pair[0]).as_secs_f64()).collect();
+    json!({ "seconds": seconds })
+}
+
+/// Mean and variance from raw inputs.
+fn predict(request: &Request) -> Value {
+    let (config, prepared) = prepared(request, request.batch * 8);
+    let Fit::Finished(model) = prepared.fit(&config, request.threads, None, &mut |_| true).expect("well-posed") else {
+        unreachable!("nobody asks for a stop")
+    };
+    let table = Simulated::Borehole.sample(request.rows, 1, 0.0);
+    let encoded = model.header().schema.encode(&table, None).expect("the same columns");
+    let x = Matrix { x: encoded.x, width: encoded.width };
+    json!({ "seconds": best_of(3, || model.predict(&x)) })
+}
+
+/// The head alone, with the operations that its formulas need (symmetric halves counted once).
+fn head<T: Real>(request: &Request, jitter: f64) -> Value {
+    let (n, m, d) = (request.batch, request.inducing, request.features);
+    let wave = |count: usize, k: f64, scale: f64| -> Vec<T> {
+        (0..count).map(|i| T::of(scale * (i as f64 * k).sin())).collect()
+    };
+    let spread = (1.0 / d as f64).sqrt();
+    let inducing = InducingPoints::new(&wave(m * d, 1.618_034, spread), &wave(d, 0.77, 1.0), &wave(1, 1.0, 0.1));
+    let (phi, y) = (wave(n * d, 2.236_068, spread), wave(n, 0.37, 1.0));
+    let kernel = Kernel::paper();
+    let mut objective = Objective::new(n, &kernel, &inducing, request.threads);
+    let batch = Batch {
+        kernel: &kernel,
+        inducing: &inducing,
+        log_sigma: &[-2.0],
+        jitter,
+        coupling: Coupling::Batch,
+        phi: &phi,
+        y: &y,
+    };
+    let seconds = best_of(request.steps, || objective.evaluate(batch).expect("well-posed"));
+    let [n, m, d] = [n, m, d].map(|x| x as f64);
+    let flops = m * m * d + 2.0 * m * n * d + n * n * d // Gram matrices
+        + m * m * m / 3.0 + 2.0 * m * m * n            // Cholesky of K_zz, A and B
+        + m * n * n + n * n * n                        // S, its factor, inverse factor and inverse
+        + 2.0 * m * n * n + m * m * n                  // B G and B G Bᵀ
+        + 2.0 * m * m * d + 4.0 * m * n * d + 2.0 * n * n * d; // to Z and Φ
+    json!({ "seconds": seconds, "flops": flops })
+}
+
+/// The best rate of this machine's matrix product.
+fn gemm<T: Real>(request: &Request) -> Value {
+    let n = 1024;
+    let a = Mat::<T>::from_fn(n, n, |i, j| T::of(((i * 31 + j * 17) % 101) as f64 * 0.01));
+    let mut out = Mat::<T>::zeros(n, n);
+    let par = if request.threads > 1 { Par::rayon(request.threads) } else { Par::Seq };
+    let seconds = best_of(8, || matmul(out.as_mut(), Accum::Replace, a.as_ref(), a.as_ref(), T::of(1.0), par));
+    json!({ "seconds": seconds, "flops": 2.0 * (n * n * n) as f64 })
+}

@@ -1,0 +1,19 @@
+//! The `ign` command from outside: files in, files, words and exit codes out. One binary, because linking is slow.
+//!
+//! Every test works in a temporary folder of its own, needs no network and trains networks that fit in a
+//! few milliseconds; what a network learns is the business of `bench/accuracy`, not of these tests.
+
+mod bad_models;
+mod bad_options;
+mod bad_outputs;
+mod bad_predictions;
+mod bad_tables;
+mod columns;
+mod configuration;
+mod determinism;
+mod folder;
+mod interruption;
+mod pipes;
+mod simulated;
+mod tables;
+mod workflow;

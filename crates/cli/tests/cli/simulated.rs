@@ -1,0 +1,81 @@
+//! `ign data`, and `ign demo` with a network that is too small to show anything.
+
+use crate::folder::{Folder, TINY};
+
+const SETS: [&str; 5] = ["levy", "griewank", "borehole", "otl-circuit", "wing-weight"];
+
+#[test]
+fn the_list_names_every_set_and_each_can_be_generated() {
+    let folder = Folder::new();
+    let list = folder.ign("data list").succeeds().stdout;
+    let json = folder.ign("data list --json").succeeds().stdout;
+    assert_eq!(list.lines().count(), SETS.len());
+    for (set, line) in SETS.iter().zip(json.lines()) {
+        assert!(list.contains(set), "{list}");
+        let described: serde_json::Value = serde_json::from_str(line).expect("one object a line");
+        assert_eq!(described["name"], *set);
+        let inputs = described["inputs"].as_array().expect("a list").len();
+        let table = folder.ign(&format!("data generate {set} --rows 3")).succeeds().stdout;
+        assert_eq!(table.lines().count(), 4, "a header and three rows");
+        assert_eq!(table.lines().next().expect("a header").split(',').count(), inputs + 1);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_in_every_format_and_another_seed_others() {
+    let folder = Folder::new();
+    for extension in ["csv", "csv.gz", "parquet", "jsonl"] {
+        for (name, seed) in [("one", 7), ("two", 7), ("three", 8)] {
+            let out = format!("{name}.{extension}");
+            folder
+                .ign(&format!("data generate borehole --rows 50 --noise 0.5 --seed {seed} -o {out}"))
+                .succeeds();
+        }
+        let bytes = |name: &str| folder.read(&format!("{name}.{extension}"));
+        assert_eq!(bytes("one"), bytes("two"), "{extension}");
+        assert_ne!(bytes("one"), bytes("three"), "{extension}");
+    }
+}
+
+#[test]
+fn noise_changes_the_target_only() {
+    let folder = Folder::new();
+    let plain = folder.ign("data generate levy --rows 20").succeeds().stdout;
+    let noisy = folder.ign("data generate levy --rows 20 --noise 2").succeeds().stdout;
+    let inputs = |text: &str| {
+        text.lines().map(|line| line.rsplit_once(',').expect("columns").0.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(inputs(&plain), inputs(&noisy));
+    assert_ne!(plain, noisy);
+}
+
+#[test]
+fn the_output_format_overrules_the_name() {
+    let folder = Folder::new();
+    let lines = folder.ign("data generate levy --rows 2 --output-format jsonl").succeeds().stdout;
+    for line in lines.lines() {
+        assert!(serde_json::from_str::<serde_json::Value>(line).expect("an object")["y"].is_number());
+    }
+}
+
+#[test]
+fn the_demonstration_leaves_a_model_that_says_what_to_do_next() {
+    let folder = Folder::new();
+    let run =
+        folder.ign(&format!("demo {TINY} --set train.max_steps=8 --set train.warm_max_steps=8")).succeeds();
+    assert!(run.stdout.contains("ign predict demo.ign"), "{}", run.stdout);
+    assert_eq!(folder.names(), ["demo.ign"]);
+    let header = folder.ign("info demo.ign --json").succeeds().json();
+    assert_eq!(header["rows"][2], 4000, "40 % of 10,000 rows are held out");
+    assert!(header["metrics"]["test"]["y"]["rmse"].is_number());
+}
+
+#[test]
+fn unknown_sets_and_impossible_noise_are_refused_with_the_choices() {
+    let folder = Folder::new();
+    folder.refuses("data generate levi", &["levi", "wing-weight"]);
+    folder.refuses("data generate levy --rows 0", &["--rows"]);
+    folder.refuses("data generate levy --noise=-1", &["--noise"]);
+    folder.refuses("data generate levy --noise=nan", &["--noise"]);
+    folder.refuses("data generate levy --rows 2 -o nowhere/x.csv", &["nowhere/x.csv", "no such folder"]);
+}

@@ -1,0 +1,187 @@
+//! The encoder's gradient through burn against central differences, for every combination of its parts.
+
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::tensor::{Device, Gradients, Tensor, TensorData};
+use ign::encoder::mlp::{Matrix, Mlp, MlpShape, PeriodicShape, TableShape};
+use ign::encoder::{Encoder, Mode};
+
+const ROWS: usize = 5;
+const WIDTH: usize = 3; // two numbers and an indicator
+const FEATURES: usize = 4;
+
+/// Every combination of periodic embedding, tables, skip path and one or two members.
+fn shapes() -> impl Iterator<Item = MlpShape> {
+    (0..16).map(|choice| MlpShape {
+        numeric: 2,
+        width: WIDTH,
+        hidden: vec![6, 5],
+        features: FEATURES,
+        members: 1 + (choice >> 3),
+        periodic: (choice & 1 > 0).then_some(PeriodicShape { frequencies: 2, width: 3, scale: 0.3 }),
+        skip: choice & 2 > 0,
+        tables: if choice & 4 > 0 {
+            let table = |knots| TableShape { column: 1, low: -1.0, high: 1.0, knots };
+            vec![table(3), table(5)]
+        } else {
+            Vec::new()
+        },
+        table_width: 2,
+        dropout: 0.3,
+    })
+}
+
+fn inputs() -> Matrix {
+    let x = (0..ROWS * WIDTH)
+        .map(|i| if i % WIDTH == 2 { (i % 2) as f32 } else { (i as f32 * 1.7).sin() })
+        .collect();
+    Matrix { x, width: WIDTH }
+}
+
+/// The fixed weights of the scalar `Σ cᵢⱼ Φᵢⱼ` whose gradient is checked.
+fn weights() -> Vec<f32> {
+    (0..ROWS * FEATURES).map(|i| (i as f32 * 0.9 + 0.4).cos()).collect()
+}
+
+struct Values(Vec<f32>);
+impl ModuleVisitor for Values {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        self.0.extend(param.val().into_data().try_to_vec::<f32>().expect("parameters are f32"));
+    }
+}
+
+struct Slopes<'a>(&'a Gradients, Vec<f32>);
+impl ModuleVisitor for Slopes<'_> {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let slope = param.val().grad(self.0).expect("every parameter takes part");
+        self.1.extend(slope.into_data().try_to_vec::<f32>().expect("gradients are f32"));
+    }
+}
+
+struct Put<'a>(&'a [f32], &'a Device);
+impl ModuleMapper for Put<'_> {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        param.map(|tensor| {
+            let (mine, rest) = self.0.split_at(tensor.dims().iter().product());
+            self.0 = rest;
+            let fresh = Tensor::from_data(TensorData::new(mine.to_vec(), tensor.dims()), self.1);
+            if self.1.is_autodiff() { fresh.require_grad() } else { fresh }
+        })
+    }
+}
+
+fn with_values(encoder: &Mlp, values: &[f32], device: &Device) -> Mlp {
+    encoder.clone().map(&mut Put(values, device))
+}
+
+/// Summed in f64, so that only the features' own rounding is left.
+fn scalar(encoder: &Mlp, mode: Mode) -> f64 {
+    let phi = encoder.features(&inputs(), &(0..ROWS).collect::<Vec<_>>(), mode).into_data();
+    let phi = phi.try_to_vec::<f32>().expect("features are f32");
+    phi.iter().zip(weights()).map(|(&phi, c)| f64::from(phi) * f64::from(c)).sum()
+}
+
+/// Rounding: features of about 1 carry 1e-7, divided by 2h = 1e-2 that is 1e-5. Curvature: the waves' third derivative
+/// (2πx)³ ≤ 250, times h²/6, is 1e-3 of their slope. What is left are kinks of the ReLUs inside of ±h, hence the second
+/// step size: where the two differences disagree there is a kink, and no derivative to compare with.
+const H: f32 = 5e-3;
+const TOLERANCE: f64 = 1e-2;
+
+fn check(encoder: &Mlp, mode: Mode) {
+    let (plain, tracked) = (Device::default(), Device::default().autodiff());
+    let mut values = Values(Vec::new());
+    encoder.visit(&mut values);
+    // Biases begin at zero; a generic point is the better test.
+    let theta: Vec<f32> =
+        values.0.iter().enumerate().map(|(i, x)| x + 0.1 * (i as f32 * 2.3).sin()).collect();
+    let network = with_values(encoder, &theta, &tracked);
+    let phi = network.features(&inputs(), &(0..ROWS).collect::<Vec<_>>(), mode);
+    let c = Tensor::<2>::from_data(TensorData::new(weights(), [ROWS, FEATURES]), &tracked);
+    let gradients = (phi * c).sum().backward();
+    let mut slopes = Slopes(&gradients, Vec::new());
+    network.visit(&mut slopes);
+    assert_eq!(slopes.1.len(), theta.len());
+    let largest = slopes.1.iter().fold(0.0_f64, |largest, &g| largest.max(f64::from(g).abs()));
+    let difference = |i: usize, h: f32| {
+        let moved = |h: f32| {
+            let mut moved = theta.clone();
+            moved[i] += h;
+            scalar(&with_values(encoder, &moved, &plain), mode)
+        };
+        (moved(h) - moved(-h)) / (2.0 * f64::from(h))
+    };
+    let mut kinks = 0;
+    for (i, &slope) in slopes.1.iter().enumerate() {
+        let (wide, narrow) = (difference(i, H), difference(i, H / 2.0));
+        let limit = TOLERANCE * f64::from(slope).abs().max(0.05 * largest);
+        if (wide - narrow).abs() > limit {
+            kinks += 1;
+            continue;
+        }
+        assert!(
+            (f64::from(slope) - narrow).abs() < limit,
+            "{:?}: parameter {i}: {slope} {narrow}",
+            encoder.shape()
+        );
+    }
+    assert!(kinks * 20 < theta.len(), "{kinks} of {} parameters stand at a kink", theta.len());
+}
+
+#[test]
+fn gradients_of_every_encoder_equal_central_differences() {
+    for shape in shapes() {
+        check(&Mlp::new(shape, 3, &Device::default()), Mode::Predict);
+    }
+}
+
+#[test]
+fn gradients_under_dropout_equal_central_differences_of_the_same_draw() {
+    for shape in shapes().filter(|shape| shape.periodic.is_some()) {
+        let encoder = Mlp::new(shape, 4, &Device::default());
+        check(&encoder, Mode::Train { seed: 9 });
+    }
+}
+
+#[test]
+fn dropout_follows_from_its_seed_and_vanishes_in_prediction() {
+    let shape = shapes().find(|shape| shape.periodic.is_some()).expect("one has an embedding");
+    let encoder = Mlp::new(shape, 4, &Device::default());
+    let train = |seed| scalar(&encoder, Mode::Train { seed });
+    assert!(train(1) == train(1) && train(1) != train(2));
+    let predict = scalar(&encoder, Mode::Predict);
+    assert!(predict == scalar(&encoder, Mode::Predict) && predict != train(1));
+}
+
+#[test]
+fn members_do_not_see_each_other() {
+    for shape in shapes().filter(|shape| shape.members == 2) {
+        let (plain, tracked) = (Device::default(), Device::default().autodiff());
+        let encoder = Mlp::new(shape, 5, &plain);
+        let mut values = Values(Vec::new());
+        encoder.visit(&mut values);
+        let network = with_values(&encoder, &values.0, &tracked);
+        let phi = network.features(&inputs(), &[0, 1, 2], Mode::Predict);
+        // The gradient of the first member's features by the second's last bias is zero: half of the biases' slopes.
+        let first = phi.slice([0..3, 0..FEATURES / 2]).sum().backward();
+        let mut biases = LastBias { gradients: &first, slope: Vec::new() };
+        network.visit(&mut biases);
+        let half = biases.slope.len() / 2;
+        assert!(biases.slope[..half].iter().all(|&g| g == 3.0), "{:?}", biases.slope); // three rows
+        assert!(biases.slope[half..].iter().all(|&g| g == 0.0), "{:?}", biases.slope);
+    }
+}
+
+/// Slopes of the feature layer's bias `[K, 1, D/K]`.
+struct LastBias<'a> {
+    gradients: &'a Gradients,
+    slope: Vec<f32>,
+}
+impl ModuleVisitor for LastBias<'_> {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let tensor = param.val();
+        let dims = tensor.dims();
+        if D == 3 && dims[1] == 1 && dims[0] * dims[2] == FEATURES {
+            let slope = tensor.grad(self.gradients).expect("it takes part");
+            self.slope = slope.into_data().try_to_vec::<f32>().expect("gradients are f32");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The preset `paper` is section 4.1 of the paper, to the letter.
+
+use ign::Config;
+use ign::config::{KernelFamily, Schedule, StopOn};
+
+#[test]
+fn the_paper_preset_is_the_papers_setting() {
+    let config = Config::resolve(Some("paper"), None, &[]).expect("valid");
+    let encoder = &config.encoder;
+    assert_eq!(encoder.hidden.iter().map(|units| units.get()).collect::<Vec<_>>(), [128, 128, 128]);
+    assert_eq!((encoder.features.get(), encoder.members.get()), (64, 1));
+    // A plain network: nothing embedded, nothing around it, nothing dropped.
+    assert_eq!(
+        (encoder.frequencies, encoder.skip, encoder.tables, encoder.dropout.get()),
+        (0, false, false, 0.0)
+    );
+    let gp = &config.gp;
+    assert_eq!((gp.kernel, gp.scale.get(), gp.gamma.get()), (KernelFamily::Rbf, 1.0, 1.0));
+    assert!(!gp.learn_kernel);
+    assert_eq!(gp.inducing.get(), 512);
+    let train = &config.train;
+    assert_eq!((train.epochs, train.max_steps, train.batch_size.get()), (500, 0, 128));
+    assert_eq!(
+        (train.learning_rate.get(), train.encoder_rate, train.schedule),
+        (1e-3, 1.0, Schedule::Constant)
+    );
+    assert_eq!((train.weight_decay, train.warm_epochs), (0.0, 0));
+    assert!(!train.scale_features && !train.reseed);
+    assert_eq!((train.validation_share.get(), train.stop_on), (0.0, StopOn::Never));
+    assert!(!train.recalibrate);
+}
+
+/// What the preset asks for is what is done.
+#[test]
+fn a_run_of_the_paper_preset_fixes_the_kernel_and_keeps_the_last_epoch() {
+    let overrides = ["train.epochs=3", "gp.inducing=24", "data.target=[\"y\"]"].map(String::from);
+    let config = Config::resolve(Some("paper"), None, &overrides).expect("valid");
+    let (model, diary) = crate::fixture::fit(&crate::fixture::linear(150, 0), &config);
+    let model = model.expect("this run succeeds");
+    let header = model.header();
+    assert_eq!(header.kernel.log_parameters(), [0.0, 0.0], "s = γ = 1");
+    assert_eq!((header.rows, header.best_epoch), ([150, 0, 0], 3));
+    assert_eq!(header.calibration, [ign::calibration::Calibration::none()]);
+    assert!((header.feature_scale.scale - 1.0).abs() < f32::EPSILON);
+    assert!(header.metrics.is_empty(), "there is nothing held out to score");
+    assert!(diary.records.iter().all(|record| record.nll.is_none()));
+    assert!(diary.notices.is_empty(), "{:?}", diary.notices);
+}
