@@ -31,7 +31,8 @@ struct Request {
 
 fn main() {
     for line in std::io::stdin().lock().lines() {
-        let request: Request = serde_json::from_str(&line.expect("standard input is text")).expect("a request");
+        let request: Request =
+            serde_json::from_str(&line.expect("standard input is text")).expect("a request");
         let single = request.precision == "f32";
         let answer = match request.job.as_str() {
             "step" => step(&request),
@@ -94,7 +95,9 @@ fn step(request: &Request) -> Value {
 /// Mean and variance from raw inputs.
 fn predict(request: &Request) -> Value {
     let (config, prepared) = prepared(request, request.batch * 8);
-    let Fit::Finished(model) = prepared.fit(&config, request.threads, None, &mut |_| true).expect("well-posed") else {
+    let Fit::Finished(model) =
+        prepared.fit(&config, request.threads, None, &mut |_| true).expect("well-posed")
+    else {
         unreachable!("nobody asks for a stop")
     };
     let table = Simulated::Borehole.sample(request.rows, 1, 0.0);
@@ -110,7 +113,8 @@ fn head<T: Real>(request: &Request, jitter: f64) -> Value {
         (0..count).map(|i| T::of(scale * (i as f64 * k).sin())).collect()
     };
     let spread = (1.0 / d as f64).sqrt();
-    let inducing = InducingPoints::new(&wave(m * d, 1.618_034, spread), &wave(d, 0.77, 1.0), &wave(1, 1.0, 0.1));
+    let inducing =
+        InducingPoints::new(&wave(m * d, 1.618_034, spread), &wave(d, 0.77, 1.0), &wave(1, 1.0, 0.1));
     let (phi, y) = (wave(n * d, 2.236_068, spread), wave(n, 0.37, 1.0));
     let kernel = Kernel::paper();
     let mut objective = Objective::new(n, &kernel, &inducing, request.threads);
@@ -139,6 +143,7 @@ fn gemm<T: Real>(request: &Request) -> Value {
     let a = Mat::<T>::from_fn(n, n, |i, j| T::of(((i * 31 + j * 17) % 101) as f64 * 0.01));
     let mut out = Mat::<T>::zeros(n, n);
     let par = if request.threads > 1 { Par::rayon(request.threads) } else { Par::Seq };
-    let seconds = best_of(8, || matmul(out.as_mut(), Accum::Replace, a.as_ref(), a.as_ref(), T::of(1.0), par));
+    let seconds =
+        best_of(8, || matmul(out.as_mut(), Accum::Replace, a.as_ref(), a.as_ref(), T::of(1.0), par));
     json!({ "seconds": seconds, "flops": 2.0 * (n * n * n) as f64 })
 }

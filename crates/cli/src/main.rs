@@ -49,6 +49,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         // The reader went away: that is its right.
         Err(commands::Failure::Error(ign::Error::Data(e))) if e.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(commands::Failure::Output(e)) if e.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(commands::Failure::Interrupted) => ExitCode::from(INTERRUPTED),
         Err(failure) => {
             eprintln!("error: {failure}");

@@ -1,7 +1,15 @@
 //! Words for people: tables of scores.
 
+use crate::commands::Failure;
 use ign::metrics::Metrics;
 use std::collections::BTreeMap;
+use std::io::Write;
+
+/// Prints a line to standard output; unlike `println!` it fails as an error does.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(Failure::Output)
+}
 
 /// What a part of the rows is worth as a judge.
 pub(crate) fn part(name: &str) -> String {

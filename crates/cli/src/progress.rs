@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 static INTERRUPTS: AtomicUsize = AtomicUsize::new(0);
 
 /// The first Ctrl-C asks for a stop; the second ends the program at once.
-pub(crate) fn watch_for_interrupts() {
+pub(crate) fn watch_for_interrupts(meanwhile: &'static str) {
     // A handler that is there already counts just as well.
-    let _ = ctrlc::set_handler(|| {
+    let _ = ctrlc::set_handler(move || {
         if INTERRUPTS.fetch_add(1, Ordering::SeqCst) > 0 {
             std::process::exit(i32::from(crate::INTERRUPTED));
         }
-        eprintln!("\nstopping; what has been learned is being saved (Ctrl-C again to give up at once)");
+        eprintln!("\nstopping; {meanwhile} (Ctrl-C again to give up at once)");
     });
 }
 
@@ -87,7 +87,9 @@ fn name(phase: Phase) -> &'static str {
 /// Validation figures of an epoch, of standardised targets.
 fn validation(record: &EpochRecord) -> String {
     let show = |label: &str, x: Option<f64>| x.map(|x| format!("{label} {x:.4}"));
-    let parts: Vec<String> =
-        [show("RMSE", record.rmse), show("NLL", record.nll), show("CRPS", record.crps)].into_iter().flatten().collect();
+    let parts: Vec<String> = [show("RMSE", record.rmse), show("NLL", record.nll), show("CRPS", record.crps)]
+        .into_iter()
+        .flatten()
+        .collect();
     if parts.is_empty() { String::new() } else { format!("validation {}", parts.join(" ")) }
 }

@@ -3,8 +3,8 @@
 use crate::cholesky::Cholesky;
 use crate::matrix::{column, column_mut, dot, lower_product};
 use crate::{Error, Real};
-use serde::{Deserialize, Serialize};
 use faer::{Accum, Mat, MatMut, MatRef};
+use serde::{Deserialize, Serialize};
 
 /// Which rows of a batch the likelihood couples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,7 +84,13 @@ impl<T: Real> Gaussian<T> {
     }
 
     /// The same for independent rows: `S = diag(cov) + noise·I`.
-    pub(crate) fn evaluate_rows(&mut self, cov: MatRef<'_, T>, noise: f64, e: &[T], mut g: MatMut<'_, T>) -> GaussianValue {
+    pub(crate) fn evaluate_rows(
+        &mut self,
+        cov: MatRef<'_, T>,
+        noise: f64,
+        e: &[T],
+        mut g: MatMut<'_, T>,
+    ) -> GaussianValue {
         let constant = (2.0 * std::f64::consts::PI).ln();
         let mut value = GaussianValue { loss: 0.0, d_noise: 0.0 };
         for (i, e) in e.iter().map(|e| e.to_f64()).enumerate() {

@@ -9,16 +9,33 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
 
+/// Runs `work` where its `rayon::join`s are cheap: inside the pool, entered once instead of at every join.
+pub(crate) fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    if threads > 1 { rayon::scope(|_| work()) } else { work() }
+}
+
 /// Below so many multiplications a second thread costs more than it brings.
-const WORTH_SHARING: usize = 1 << 19;
+const WORTH_SHARING: usize = 1 << 21;
 
 /// `out = alpha · a b`.
-pub(crate) fn product<T: Real>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>, alpha: f64, threads: usize) {
+pub(crate) fn product<T: Real>(
+    out: MatMut<'_, T>,
+    a: MatRef<'_, T>,
+    b: MatRef<'_, T>,
+    alpha: f64,
+    threads: usize,
+) {
     shared_product(out, Accum::Replace, a, b, T::of(alpha), threads);
 }
 
 /// `out += alpha · a b`.
-pub(crate) fn add_product<T: Real>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>, alpha: f64, threads: usize) {
+pub(crate) fn add_product<T: Real>(
+    out: MatMut<'_, T>,
+    a: MatRef<'_, T>,
+    b: MatRef<'_, T>,
+    alpha: f64,
+    threads: usize,
+) {
     shared_product(out, Accum::Add, a, b, T::of(alpha), threads);
 }
 

@@ -14,7 +14,7 @@
 use crate::cholesky::Cholesky;
 use crate::gaussian::{Coupling, Gaussian};
 use crate::kernel::{Pair, PairGradient, Symmetric, SymmetricGradient, mirror};
-use crate::matrix::{add_product, column, column_mut, lower_product, product};
+use crate::matrix::{add_product, column, column_mut, in_pool, lower_product, product};
 use crate::{Error, InducingPoints, Kernel, Real};
 use faer::{Accum, Mat, MatMut, MatRef};
 
@@ -145,6 +145,10 @@ impl<T: Real> Objective<T> {
     /// # Panics
     /// When a length in `batch` does not fit the work space.
     pub fn evaluate(&mut self, batch: Batch<'_, T>) -> Result<Value, Error> {
+        in_pool(self.threads, || self.evaluate_here(batch))
+    }
+
+    fn evaluate_here(&mut self, batch: Batch<'_, T>) -> Result<Value, Error> {
         let (n, m) = (self.rows(), batch.inducing.len());
         let (d, c) = (batch.inducing.dim(), batch.inducing.outputs());
         assert_eq!((batch.phi.len(), batch.y.len()), (n * d, n * c), "phi is [N, D] and y is [N, C]");
@@ -240,7 +244,14 @@ impl<T: Real> Objective<T> {
             }
         }
         let right = self.solved.as_ref(); // B | α | B m̄
-        lower_product(self.d_k_zz.as_mut(), Accum::Replace, self.left.as_ref(), right.transpose(), 1.0, threads);
+        lower_product(
+            self.d_k_zz.as_mut(),
+            Accum::Replace,
+            self.left.as_ref(),
+            right.transpose(),
+            1.0,
+            threads,
+        );
         let mut d_k_zx = self.left.as_mut().subcols_mut(0, n);
         let alpha = right.subcols(n, c);
         for j in 0..n {

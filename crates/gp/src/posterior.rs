@@ -1,7 +1,7 @@
 //! Prediction (paper eq. 8): inducing points with the cached factor of `K_zz` and `α`.
 
 use crate::cholesky::Cholesky;
-use crate::matrix::{column, dot, product};
+use crate::matrix::{column, dot, in_pool, product};
 use crate::{Error, InducingPoints, Kernel, Real};
 use faer::{Mat, MatRef};
 
@@ -99,7 +99,8 @@ impl<T: Real> Posterior<T> {
         let (d, c) = (self.inducing.dim(), self.inducing.outputs());
         assert_eq!(phi.len(), n * d, "phi is [N, D]");
         let mut latent = Latent { mean: vec![T::default(); n * c], var: vec![T::default(); n] };
-        self.predict_into(phi, &mut latent.mean, &mut latent.var, self.threads);
+        let threads = if n > BLOCK { self.threads } else { 1 };
+        in_pool(threads, || self.predict_into(phi, &mut latent.mean, &mut latent.var, threads));
         latent
     }
 

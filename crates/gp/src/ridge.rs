@@ -31,7 +31,8 @@ mod tests {
         let x = solve_ridge(&a, &b, 0.1).expect("positive definite");
         for i in 0..3 {
             for k in 0..2 {
-                let left: f64 = (0..3).map(|j| (a[i * 3 + j] + f64::from(u8::from(i == j)) * 0.1) * x[j * 2 + k]).sum();
+                let left: f64 =
+                    (0..3).map(|j| (a[i * 3 + j] + f64::from(u8::from(i == j)) * 0.1) * x[j * 2 + k]).sum();
                 assert!((left - b[i * 2 + k]).abs() < 1e-12);
             }
         }

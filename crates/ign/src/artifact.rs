@@ -3,6 +3,7 @@
 //! Written to a temporary file and renamed; read with every size, name, value and a checksum verified before
 //! anything is built from it.
 
+use crate::calibration::Calibration;
 use crate::config::Config;
 use crate::encoder::mlp::Mlp;
 use crate::encoder::parameters;
@@ -44,7 +45,9 @@ pub enum ArtifactError {
         reason: String,
     },
     /// It is from the future.
-    #[error("{file} has format version {found}, this program reads up to {FORMAT_VERSION}\nhint: use ign {written_by} or later")]
+    #[error(
+        "{file} has format version {found}, this program reads up to {FORMAT_VERSION}\nhint: use ign {written_by} or later"
+    )]
     Newer {
         /// Which file.
         file: String,
@@ -84,9 +87,14 @@ impl Model {
         for slot in &slots {
             let (mine, after) = rest.split_at(slot.len());
             rest = after;
-            tensors.push(Named { name: format!("encoder.{}", slot.path), shape: slot.shape.clone(), values: mine });
+            tensors.push(Named {
+                name: format!("encoder.{}", slot.path),
+                shape: slot.shape.clone(),
+                values: mine,
+            });
         }
-        let mut push = |name: &str, shape: Vec<usize>, values| tensors.push(Named { name: name.into(), shape, values });
+        let mut push =
+            |name: &str, shape: Vec<usize>, values| tensors.push(Named { name: name.into(), shape, values });
         push("inducing.z", vec![head.z.len() / d, d], &head.z);
         push("inducing.w", vec![d, c], &head.w);
         push("inducing.b", vec![c], &head.b);
@@ -97,26 +105,40 @@ impl Model {
 
     /// Reads and verifies a model file.
     pub fn load(path: &Path, threads: usize) -> Result<Self, Error> {
-        let bytes = read_bytes(path)?;
+        let bytes = read_bytes(path, "name a model file that `ign train` has written")?;
         let file = Reader::<ModelHeader>::new(path, "model", &bytes)?;
         let header = &file.header;
-        let damaged = |reason: &str| Error::from(ArtifactError::Damaged { file: path.display().to_string(), reason: reason.into() });
+        let damaged = |reason: &str| {
+            Error::from(ArtifactError::Damaged { file: path.display().to_string(), reason: reason.into() })
+        };
         let c = header.schema.targets.len();
         let d = header.encoder.features;
         let consistent = c > 0
             && header.calibration.len() == c
-            && header.calibration.iter().all(|cal| !cal.noise.is_empty() && cal.noise.len() == cal.knots.len())
+            && header.calibration.iter().all(Calibration::is_sound)
+            && header.schema.targets.iter().all(|target| target.std > 0.0 && target.std.is_finite())
+            && header.feature_scale.scale > 0.0
+            && header.feature_scale.scale.is_finite()
             && header.feature_scale.shift.len() == d
             && header.encoder.numeric == header.schema.numeric_width()
             && header.encoder.width == header.schema.numeric_width() + header.schema.indicator_width()
             && header.encoder.members > 0
             && d.is_multiple_of(header.encoder.members)
-            && header.encoder.tables.iter().all(|t| t.column < header.encoder.numeric && t.knots >= 2 && t.high > t.low);
+            && header
+                .encoder
+                .tables
+                .iter()
+                .all(|t| t.column < header.encoder.numeric && t.knots >= 2 && t.high > t.low);
         if !consistent {
-            return Err(damaged("the sizes in its header contradict each other"));
+            return Err(damaged("sizes or values in its header cannot be right"));
         }
         // Building the network allocates its parameters: they must be those that the file holds.
-        let stored = file.tensors.iter().filter(|(name, _)| name.starts_with("encoder.")).map(|(_, (_, v))| v.len() as u128).sum();
+        let stored = file
+            .tensors
+            .iter()
+            .filter(|(name, _)| name.starts_with("encoder."))
+            .map(|(_, (_, v))| v.len() as u128)
+            .sum();
         if header.encoder.parameters() != stored {
             return Err(damaged("its header speaks of another network than the file holds"));
         }
@@ -163,7 +185,8 @@ pub fn save_checkpoint(path: &Path, config: &Config, data: &str, state: &State) 
 
 /// Reads where a run stood; `config` and `data` must be those that it was written with.
 pub fn load_checkpoint(path: &Path, config: &Config, data: &str) -> Result<State, Error> {
-    let bytes = read_bytes(path)?;
+    let bytes =
+        read_bytes(path, "start anew without `--resume`; only an interrupted run leaves a checkpoint")?;
     let Reader { header, tensors, file, .. } = Reader::<CheckpointHeader>::new(path, "checkpoint", &bytes)?;
     let other = |reason: &str| Error::from(crate::train::TrainError::Checkpoint { reason: reason.into() });
     if header.config != *config {
@@ -181,14 +204,18 @@ fn write(path: &Path, header: &impl Serialize, tensors: &[Named<'_>]) -> Result<
     let json = serde_json::to_string(header).expect("headers are plain data");
     let views = tensors.iter().map(|t| {
         let bytes: &[u8] = bytemuck::cast_slice(t.values);
-        (t.name.clone(), TensorView::new(Dtype::F32, t.shape.clone(), bytes).expect("the shape is the values'"))
+        (
+            t.name.clone(),
+            TensorView::new(Dtype::F32, t.shape.clone(), bytes).expect("the shape is the values'"),
+        )
     });
     let mut sorted: Vec<(&str, &[usize], &[u8])> =
         tensors.iter().map(|t| (t.name.as_str(), &t.shape[..], bytemuck::cast_slice(t.values))).collect();
     sorted.sort_by_key(|(name, ..)| *name);
     // One key: the order of several would be random, and the same run must write the same bytes.
     let metadata = HashMap::from([(KEY.to_owned(), format!("{:08x} {json}", checksum(&json, &sorted)))]);
-    let bytes = safetensors::serialize(views, Some(metadata)).expect("names are distinct and shapes are checked");
+    let bytes =
+        safetensors::serialize(views, Some(metadata)).expect("names are distinct and shapes are checked");
     data::write_atomically(path, |out| out.write_all(&bytes)).map_err(Error::from)
 }
 
@@ -203,8 +230,8 @@ fn checksum(json: &str, tensors: &[(&str, &[usize], &[u8])]) -> u32 {
     hasher.finalize()
 }
 
-fn read_bytes(path: &Path) -> Result<Vec<u8>, Error> {
-    let io = |source| Error::Io { action: "read", path: path.to_owned(), source };
+fn read_bytes(path: &Path, hint: &'static str) -> Result<Vec<u8>, Error> {
+    let io = |source| Error::Io { action: "read", path: path.to_owned(), source, hint };
     let length = std::fs::metadata(path).map_err(io)?.len();
     if length > LARGEST_FILE {
         let reason = format!("{length} bytes are more than any model has");
@@ -225,9 +252,15 @@ impl<H: DeserializeOwned> Reader<H> {
         let file = path.display().to_string();
         let foreign = |reason: String| ArtifactError::Foreign { file: file.clone(), kind, reason };
         let damaged = |reason: String| ArtifactError::Damaged { file: file.clone(), reason };
-        let starts_like_one = bytes.len() > 16 && bytes[8] == b'{' && bytes[..400.min(bytes.len())].windows(5).any(|w| w == b"\"ign\"");
+        let starts_like_one = bytes.len() > 16
+            && bytes[8] == b'{'
+            && bytes[..400.min(bytes.len())].windows(5).any(|w| w == b"\"ign\"");
         let container = SafeTensors::deserialize(bytes).map_err(|e| {
-            if starts_like_one { damaged(format!("{e:?}")) } else { foreign("it is not in the safetensors format".into()) }
+            if starts_like_one {
+                damaged(format!("{e:?}"))
+            } else {
+                foreign("it is not in the safetensors format".into())
+            }
         })?;
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| damaged(format!("{e:?}")))?;
         let document = metadata
@@ -235,21 +268,25 @@ impl<H: DeserializeOwned> Reader<H> {
             .as_ref()
             .and_then(|m| m.get(KEY))
             .ok_or_else(|| foreign(format!("its header has no `{KEY}` document")))?;
-        let (sum, json) = document.split_once(' ').ok_or_else(|| damaged("its document has no checksum".into()))?;
+        let (sum, json) =
+            document.split_once(' ').ok_or_else(|| damaged("its document has no checksum".into()))?;
         let mut views: Vec<(String, TensorView<'_>)> = container.tensors();
         views.sort_by(|a, b| a.0.cmp(&b.0));
-        let parts: Vec<(&str, &[usize], &[u8])> = views.iter().map(|(n, v)| (n.as_str(), v.shape(), v.data())).collect();
+        let parts: Vec<(&str, &[usize], &[u8])> =
+            views.iter().map(|(n, v)| (n.as_str(), v.shape(), v.data())).collect();
         // The version first: a later layout may have another checksum.
-        let peek: serde_json::Value = serde_json::from_str(json).map_err(|e| damaged(format!("its header is not JSON: {e}")))?;
+        let peek: serde_json::Value =
+            serde_json::from_str(json).map_err(|e| damaged(format!("its header is not JSON: {e}")))?;
         let found = peek["format_version"].as_u64().unwrap_or(0);
-        if u32::from_str_radix(sum, 16) != Ok(checksum(json, &parts)) && found <= u64::from(FORMAT_VERSION) {
+        if sum != format!("{:08x}", checksum(json, &parts)) && found <= u64::from(FORMAT_VERSION) {
             return Err(damaged("its checksum does not fit its contents".into()).into());
         }
         if found > u64::from(FORMAT_VERSION) {
             let written_by = peek["ign_version"].as_str().unwrap_or("of that time").to_owned();
             return Err(ArtifactError::Newer { file, found, written_by }.into());
         }
-        let header = serde_json::from_str(json).map_err(|e| foreign(format!("its header does not describe one: {e}")))?;
+        let header = serde_json::from_str(json)
+            .map_err(|e| foreign(format!("its header does not describe one: {e}")))?;
         let mut tensors = HashMap::new();
         for (name, view) in views {
             if view.dtype() != Dtype::F32 {
@@ -270,8 +307,10 @@ impl<H: DeserializeOwned> Reader<H> {
 impl<H> Reader<H> {
     /// A tensor, of the given shape where one is known.
     fn tensor(&self, name: &str, shape: Option<&[usize]>) -> Result<Vec<f32>, Error> {
-        let damaged = |reason: String| Error::from(ArtifactError::Damaged { file: self.file.clone(), reason });
-        let (found, values) = self.tensors.get(name).ok_or_else(|| damaged(format!("tensor `{name}` is missing")))?;
+        let damaged =
+            |reason: String| Error::from(ArtifactError::Damaged { file: self.file.clone(), reason });
+        let (found, values) =
+            self.tensors.get(name).ok_or_else(|| damaged(format!("tensor `{name}` is missing")))?;
         match shape {
             Some(shape) if shape != &found[..] => {
                 Err(damaged(format!("tensor `{name}` has shape {found:?} instead of {shape:?}")))

@@ -62,10 +62,12 @@ impl Calibration {
     /// Fits to held-out rows of a model whose noise is `sigma`.
     pub fn fit(rows: &[HeldOut], sigma: f64) -> Self {
         let floor = 1e-12;
-        let ratio = rows.iter().map(|r| r.residual.powi(2) / (r.var + sigma * sigma)).sum::<f64>() / rows.len() as f64;
+        let ratio = rows.iter().map(|r| r.residual.powi(2) / (r.var + sigma * sigma)).sum::<f64>()
+            / rows.len() as f64;
         let start = ratio.max(floor);
         let knots = knots(rows);
-        let mut fitted = Self { latent: start, noise: vec![start; knots.len()], knots, quantiles: Vec::new() };
+        let mut fitted =
+            Self { latent: start, noise: vec![start; knots.len()], knots, quantiles: Vec::new() };
         // The common factor was found in closed form; each part by itself from there, a few rounds.
         let objective = |candidate: &Self| {
             let rough: f64 = candidate.noise.windows(2).map(|pair| (pair[1] / pair[0]).ln().powi(2)).sum();
@@ -84,16 +86,32 @@ impl Calibration {
                 .exp();
             }
             let log = fitted.latent.max(floor).ln();
-            fitted.latent = minimise(log - 3.0, log + 3.0, |x| objective(&Self { latent: x.exp(), ..fitted.clone() })).exp();
+            fitted.latent =
+                minimise(log - 3.0, log + 3.0, |x| objective(&Self { latent: x.exp(), ..fitted.clone() }))
+                    .exp();
         }
         if rows.len() >= FEWEST_FOR_QUANTILES {
-            let mut z: Vec<f64> = rows.iter().map(|r| r.residual / fitted.std(r.mean, r.var, sigma)).collect();
+            let mut z: Vec<f64> =
+                rows.iter().map(|r| r.residual / fitted.std(r.mean, r.var, sigma)).collect();
             z.sort_by(f64::total_cmp);
             let count = z.len().min(MOST_QUANTILES);
             let position = |i: usize| (i as f64 + 0.5) / count as f64 * z.len() as f64 - 0.5;
             fitted.quantiles = (0..count).map(|i| interpolate(&z, position(i).max(0.0))).collect();
         }
         fitted
+    }
+
+    /// Whether these are numbers that a fit can give.
+    pub(crate) fn is_sound(&self) -> bool {
+        let increasing = |values: &[f64]| values.windows(2).all(|pair| pair[0] <= pair[1]);
+        let positive = |x: &f64| *x > 0.0 && x.is_finite();
+        !self.noise.is_empty()
+            && self.noise.len() == self.knots.len()
+            && positive(&self.latent)
+            && self.noise.iter().all(positive)
+            && increasing(&self.knots)
+            && increasing(&self.quantiles)
+            && self.knots.iter().chain(&self.quantiles).all(|x| x.is_finite())
     }
 
     /// b at a predicted mean.
@@ -139,8 +157,9 @@ fn knots(rows: &[HeldOut]) -> Vec<f64> {
     let mut means: Vec<f64> = rows.iter().map(|r| r.mean).collect();
     means.sort_by(f64::total_cmp);
     let count = (rows.len() / ROWS_A_KNOT).clamp(1, MOST_KNOTS);
-    let mut knots: Vec<f64> =
-        (0..count).map(|k| interpolate(&means, (k as f64 + 0.5) / count as f64 * (means.len() - 1) as f64)).collect();
+    let mut knots: Vec<f64> = (0..count)
+        .map(|k| interpolate(&means, (k as f64 + 0.5) / count as f64 * (means.len() - 1) as f64))
+        .collect();
     knots.dedup_by(|b, a| *b - *a < 1e-6);
     knots
 }
@@ -198,7 +217,11 @@ mod tests {
         assert!((fitted.latent - 3.0).abs() < 0.3, "{}", fitted.latent);
         for mean in [-0.8, 0.0, 0.8_f64] {
             let b = 0.5 * (mean + 1.0).exp2().powf(1.5);
-            assert!((fitted.noise_factor(mean) / b).ln().abs() < 0.25, "{mean}: {} {b}", fitted.noise_factor(mean));
+            assert!(
+                (fitted.noise_factor(mean) / b).ln().abs() < 0.25,
+                "{mean}: {} {b}",
+                fitted.noise_factor(mean)
+            );
         }
     }
 
@@ -209,7 +232,8 @@ mod tests {
         let fitted = Calibration::fit(&rows, SIGMA);
         for level in [0.5, 0.9, 0.95] {
             let (low, high) = fitted.interval(level);
-            let inside = |r: &&HeldOut| (low..=high).contains(&(r.residual / fitted.std(r.mean, r.var, SIGMA)));
+            let inside =
+                |r: &&HeldOut| (low..=high).contains(&(r.residual / fitted.std(r.mean, r.var, SIGMA)));
             let share = rows.iter().filter(inside).count() as f64 / 3000.0;
             assert!((share - level).abs() < 0.01, "{level}: {share}"); // the table's step is 1/400
         }
@@ -218,7 +242,9 @@ mod tests {
     #[test]
     fn quantiles_never_cross_and_go_on_beyond_what_was_seen() {
         let rows = held_out(300);
-        for fitted in [Calibration::fit(&rows, SIGMA), Calibration::fit(&rows[..50], SIGMA), Calibration::none()] {
+        for fitted in
+            [Calibration::fit(&rows, SIGMA), Calibration::fit(&rows[..50], SIGMA), Calibration::none()]
+        {
             let mut previous = f64::NEG_INFINITY;
             for i in 1..100_000 {
                 let q = fitted.quantile(f64::from(i) * 1e-5);

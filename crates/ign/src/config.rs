@@ -268,14 +268,20 @@ impl Config {
         overrides: &[String],
     ) -> Result<Self, ConfigError> {
         let parse = |name: &str, text: &str| {
-            text.parse::<Table>()
-                .map_err(|e| ConfigError::Invalid { file: name.into(), reason: e.to_string().trim_end().into() })
+            text.parse::<Table>().map_err(|e| ConfigError::Invalid {
+                file: name.into(),
+                reason: e.to_string().trim_end().into(),
+            })
         };
         let mut from_file = match file {
             Some((name, text)) => parse(name, text)?,
             None => Table::new(),
         };
-        let named = from_file.remove("preset").and_then(|v| v.as_str().map(str::to_owned));
+        let named = match from_file.remove("preset") {
+            None => None,
+            Some(Value::String(name)) => Some(name),
+            Some(other) => return Err(ConfigError::Preset { given: other.to_string() }),
+        };
         let mut tree = parse("preset default", DEFAULT)?;
         match preset.map(str::to_owned).or(named).as_deref() {
             None | Some("default") => {}
@@ -292,15 +298,20 @@ impl Config {
             merge(&mut tree, line.map_err(|_| malformed())?);
         }
         let place = file.map_or("configuration", |(name, _)| name);
-        let config: Self = Value::Table(tree)
-            .try_into()
-            .map_err(|e: toml::de::Error| ConfigError::Invalid { file: place.into(), reason: e.to_string().trim_end().into() })?;
+        let config: Self = Value::Table(tree).try_into().map_err(|e: toml::de::Error| {
+            ConfigError::Invalid { file: place.into(), reason: e.to_string().trim_end().into() }
+        })?;
         config.check().map_err(|reason| ConfigError::Invalid { file: place.into(), reason })?;
         Ok(config)
     }
 
     /// What no single value's type can say.
     fn check(&self) -> Result<(), String> {
+        if let Some(twice) =
+            self.data.target.iter().enumerate().find(|(i, name)| self.data.target[..*i].contains(name))
+        {
+            return Err(format!("the target `{}` is named twice\nhint: name each column once", twice.1));
+        }
         if !self.encoder.features.get().is_multiple_of(self.encoder.members.get()) {
             return Err(format!(
                 "encoder.features = {} is not a multiple of encoder.members = {}",
@@ -316,7 +327,10 @@ impl Config {
         }
         let needs_validation = self.train.recalibrate || self.train.stop_on != StopOn::Never;
         if needs_validation && self.train.validation_share.get() == 0.0 {
-            return Err("train.validation_share = 0 needs train.stop_on = \"never\" and train.recalibrate = false".into());
+            return Err(
+                "train.validation_share = 0 needs train.stop_on = \"never\" and train.recalibrate = false"
+                    .into(),
+            );
         }
         for (key, value) in
             [("train.weight_decay", self.train.weight_decay), ("train.encoder_rate", self.train.encoder_rate)]

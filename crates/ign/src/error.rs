@@ -22,7 +22,7 @@ pub enum Error {
     #[error(transparent)]
     Gp(#[from] gp::Error),
     /// The operating system refused.
-    #[error("cannot {action} {path}: {source}")]
+    #[error("cannot {action} {path}: {source}\nhint: {hint}")]
     Io {
         /// What was tried.
         action: &'static str,
@@ -30,5 +30,7 @@ pub enum Error {
         path: PathBuf,
         /// What it said.
         source: std::io::Error,
+        /// What to do.
+        hint: &'static str,
     },
 }

@@ -38,6 +38,9 @@ fn held_out(share: Share) -> [f64; 2] {
     [1.0 - share.get(), share.get()]
 }
 
+/// A standardised target ends here, so that one wild cell stays finite in 32 bits and in squares of it.
+const WILDEST: f64 = 1e6;
+
 /// Too few rows for a validation part of its own below this.
 const FEWEST_VALIDATION_ROWS: usize = 2;
 
@@ -62,7 +65,7 @@ impl Prepared {
             notices.insert(0, Notice::RowsWithoutTargetDropped { count: dropped });
         }
         let encoded = schema.encode(table, None)?;
-        let y = schema.targets(table, None)?.into_iter().map(|y| y as f32).collect();
+        let y = schema.targets(table, None)?.into_iter().map(|y| y.clamp(-WILDEST, WILDEST) as f32).collect();
         let x = Matrix { x: encoded.x, width: encoded.width };
         Ok(Self { schema, notices, x, y, train, validation, test })
     }
@@ -102,13 +105,13 @@ impl Prepared {
     }
 
     /// A new encoder; with a skip path it begins as the ridge regression of the targets on the inputs.
-    fn encoder(&self, shape: &MlpShape, seed: u64) -> Result<(Mlp, ReadoutStart), Error> {
+    fn encoder(&self, shape: &MlpShape, seed: u64) -> (Mlp, ReadoutStart) {
         const WIDEST: usize = 512; // beyond it the normal equations cost more than they give
         const RIDGE: f64 = 1e-3;
         let (width, c) = (shape.width, self.schema.targets.len());
         let encoder = Mlp::new(shape.clone(), seed, &Device::default());
         if !shape.skip || width > WIDEST || c > shape.features / shape.members {
-            return Ok((encoder, ReadoutStart::Random));
+            return (encoder, ReadoutStart::Random);
         }
         let n = width + 1; // the last input is the constant
         let (mut gram, mut moments) = (vec![0.0; n * n], vec![0.0; n * c]);
@@ -125,9 +128,13 @@ impl Prepared {
                 }
             }
         }
-        let beta: Vec<f32> = gp::solve_ridge(&gram, &moments, RIDGE)?.into_iter().map(|b| b as f32).collect();
+        let beta: Vec<f32> = match gp::solve_ridge(&gram, &moments, RIDGE) {
+            Ok(beta) => beta.into_iter().map(|b| b as f32).collect(),
+            // Inputs of wildly different sizes; the network can do without this help.
+            Err(_) => return (encoder, ReadoutStart::Random),
+        };
         let (beta, intercept) = beta.split_at(width * c);
-        Ok((encoder.with_linear_start(beta, intercept), ReadoutStart::FirstFeatures))
+        (encoder.with_linear_start(beta, intercept), ReadoutStart::FirstFeatures)
     }
 
     /// Tables for columns that count something off in equal steps (a row number, a clock) and whose neighbours have
@@ -169,7 +176,10 @@ impl Prepared {
         let targets = &self.schema.targets;
         rows.iter()
             .flat_map(|&row| {
-                targets.iter().enumerate().map(move |(k, target)| target.restore(f64::from(self.y[row * targets.len() + k])))
+                targets
+                    .iter()
+                    .enumerate()
+                    .map(move |(k, target)| target.restore(f64::from(self.y[row * targets.len() + k])))
             })
             .collect()
     }
@@ -183,7 +193,7 @@ impl Prepared {
         listen: &mut dyn FnMut(Event<'_>) -> bool,
     ) -> Result<Fit, Error> {
         let shape = self.encoder_shape(config);
-        let (encoder, readout_start) = self.encoder(&shape, config.seed)?;
+        let (encoder, readout_start) = self.encoder(&shape, config.seed);
         let training = TrainingData {
             inputs: &self.x,
             y: &self.y,
@@ -193,12 +203,20 @@ impl Prepared {
         };
         match Trainer::new(config, encoder, readout_start, training, threads).run(resume, listen)? {
             Outcome::Interrupted(state) => Ok(Fit::Interrupted(state)),
-            Outcome::Finished(fitted) => Ok(Fit::Finished(Box::new(self.finish(config, shape, *fitted, threads)?))),
+            Outcome::Finished(fitted) => {
+                Ok(Fit::Finished(Box::new(self.finish(config, shape, *fitted, threads)?)))
+            }
         }
     }
 
     /// Recalibrates on the validation part and scores what was held out.
-    fn finish(&self, config: &Config, encoder: MlpShape, fitted: Fitted, threads: usize) -> Result<Model, Error> {
+    fn finish(
+        &self,
+        config: &Config,
+        encoder: MlpShape,
+        fitted: Fitted,
+        threads: usize,
+    ) -> Result<Model, Error> {
         let c = self.schema.targets.len();
         let header = ModelHeader {
             format_version: crate::artifact::FORMAT_VERSION,

@@ -41,14 +41,14 @@ impl Metrics {
         let n = y.len();
         let average = |f: &dyn Fn(usize) -> f64| (0..n).map(f).sum::<f64>() / n as f64;
         let y_mean = average(&|i| y[i]);
-        let spread = average(&|i| (y[i] - y_mean).powi(2));
-        let mse = average(&|i| (y[i] - mean[i]).powi(2));
+        let spread = root_mean_square(y.iter().map(|y| y - y_mean));
+        let rmse = root_mean_square(y.iter().zip(mean).map(|(y, m)| y - m));
         let coverage = |level: f64| average(&|i| f64::from(u8::from(inside(i, level))));
         Self {
             n,
-            rmse: mse.sqrt(),
+            rmse,
             mae: average(&|i| (y[i] - mean[i]).abs()),
-            r2: (spread > 0.0).then(|| 1.0 - mse / spread),
+            r2: (spread > 0.0).then(|| 1.0 - (rmse / spread).powi(2)),
             nll: average(&|i| gaussian_nll(y[i], mean[i], std[i])),
             crps: average(&|i| gaussian_crps(y[i], mean[i], std[i])),
             coverage_50: coverage(LEVELS[0]),
@@ -66,6 +66,16 @@ impl Metrics {
             (y[i] - mean[i]).abs() <= half_widths[k] * std[i]
         })
     }
+}
+
+/// Root of the mean square, scaled so that no square overflows.
+fn root_mean_square(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let largest = values.clone().fold(0.0_f64, |a, x| a.max(x.abs()));
+    if largest == 0.0 {
+        return 0.0;
+    }
+    let (sum, n) = values.fold((0.0, 0), |(sum, n), x| (sum + (x / largest).powi(2), n + 1));
+    largest * (sum / f64::from(n)).sqrt()
 }
 
 /// `−log N(y; mean, std²)`.
@@ -95,8 +105,9 @@ pub fn normal_quantile(p: f64) -> f64 {
     }
     // A coarse start in the lower half; the steps converge cubically.
     let t = (-2.0 * p.ln()).sqrt();
-    let mut x = -(t - (2.515_517 + 0.802_853 * t + 0.010_328 * t * t)
-        / (1.0 + 1.432_788 * t + 0.189_269 * t * t + 0.001_308 * t * t * t));
+    let mut x = -(t
+        - (2.515_517 + 0.802_853 * t + 0.010_328 * t * t)
+            / (1.0 + 1.432_788 * t + 0.189_269 * t * t + 0.001_308 * t * t * t));
     for _ in 0..3 {
         let density = (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt();
         let step = (normal_cdf(x) - p) / density;

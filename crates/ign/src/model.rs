@@ -161,10 +161,13 @@ impl Model {
     /// Scores predictions against `y [N, C]` in the target's own units; intervals are the calibrated ones.
     pub fn score(&self, prediction: &Prediction, y: &[f64]) -> BTreeMap<String, Metrics> {
         let c = self.outputs();
-        let column = |values: &[f64], output: usize| values.iter().skip(output).step_by(c).copied().collect::<Vec<_>>();
+        let column = |values: &[f64], output: usize| {
+            values.iter().skip(output).step_by(c).copied().collect::<Vec<_>>()
+        };
         (0..c)
             .map(|output| {
-                let (y, mean, std) = (column(y, output), column(&prediction.mean, output), column(&prediction.std, output));
+                let (y, mean, std) =
+                    (column(y, output), column(&prediction.mean, output), column(&prediction.std, output));
                 let intervals = LEVELS.map(|level| self.header.calibration[output].interval(level));
                 let metrics = Metrics::new(&y, &mean, &std, |i, level| {
                     let k = LEVELS.iter().position(|&l| l == level).expect("one of the three levels");

@@ -1,6 +1,7 @@
 //! `ign data`: simulated sets from the Virtual Library of Simulation Experiments.
 
 use super::Failure;
+use crate::output::print;
 use data::{Format, RowWriter, Simulated, Sink};
 
 #[derive(clap::Args)]
@@ -43,20 +44,29 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.command {
         Command::List { json } => {
             for set in Simulated::ALL {
+                let (name, inputs, description) = (set.name(), set.input_names(), set.description());
                 if *json {
-                    println!("{}", serde_json::json!({ "name": set.name(), "inputs": set.input_names(), "description": set.description() }));
+                    print(
+                        &serde_json::json!({ "name": name, "inputs": inputs, "description": description })
+                            .to_string(),
+                    )?;
                 } else {
-                    println!("{:<12} {:>2} inputs  {}", set.name(), set.input_names().len(), set.description());
+                    print(&format!("{name:<12} {:>2} inputs  {description}", inputs.len()))?;
                 }
             }
         }
         Command::Generate { name, rows, seed, noise, out, output_format } => {
             let set = Simulated::from_name(name).ok_or_else(|| {
                 let names: Vec<&str> = Simulated::ALL.iter().map(|set| set.name()).collect();
-                Failure::Usage(format!("there is no simulated set `{name}`\nhint: the sets are {}", names.join(", ")))
+                Failure::Usage(format!(
+                    "there is no simulated set `{name}`\nhint: the sets are {}",
+                    names.join(", ")
+                ))
             })?;
             if !(noise.is_finite() && *noise >= 0.0) {
-                return Err(Failure::Usage(format!("--noise {noise}: a standard deviation is at least zero")));
+                return Err(Failure::Usage(format!(
+                    "--noise {noise}: a standard deviation is at least zero"
+                )));
             }
             let batch = set.sample(*rows as usize, *seed, *noise).to_batch()?;
             let mut writer = RowWriter::create(&Sink::new(out), *output_format, batch.schema())?;

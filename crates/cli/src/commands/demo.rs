@@ -1,7 +1,8 @@
 //! `ign demo`: the whole way on an embedded default.
 
 use super::Failure;
-use super::train::{RunArgs, train};
+use super::train::{RunArgs, check_writable, train};
+use crate::output::print;
 use data::Simulated;
 use std::path::PathBuf;
 
@@ -18,17 +19,20 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    check_writable(&args.out, &[])?;
     let mut run = args.run.clone();
     run.default_test_share(0.4);
     let config = run.config(&["y".to_owned()])?;
     if !run.json() && !run.quiet() {
-        println!("Levy function of 4 inputs, {ROWS} rows; 40 % are held out for the test\n");
+        print(&format!("Levy function of 4 inputs, {ROWS} rows; 40 % are held out for the test\n"))?;
     }
     let table = Simulated::Levy.sample(ROWS, config.seed, 0.0);
     train(&table, &config, &args.out, &run)?;
     if !run.json() && !run.quiet() {
         let out = args.out.display();
-        println!("\nNext:\n  ign info {out}\n  ign data generate levy --rows 1000 --seed 1 -o new.csv\n  ign predict {out} new.csv --interval 0.9");
+        print(&format!(
+            "\nNext:\n  ign info {out}\n  ign data generate levy --rows 1000 --seed 1 -o new.csv\n  ign predict {out} new.csv --interval 0.9"
+        ))?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `ign evaluate`: predictions against the truth.
 
 use super::{Failure, Reading, Threads};
-use crate::output;
+use crate::output::{self, print};
 use data::{ColumnType, Source, read_columns, rows_with_targets};
 use ign::{Matrix, Model};
 use std::path::PathBuf;
@@ -25,8 +25,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let model = Model::load(&args.model, args.threads.start())?;
     let schema = &model.header().schema;
     let targets: Vec<String> = schema.targets.iter().map(|target| target.name.clone()).collect();
-    let columns: Vec<(String, ColumnType)> =
-        schema.columns().into_iter().chain(targets.iter().map(|name| (name.clone(), ColumnType::Number))).collect();
+    let columns: Vec<(String, ColumnType)> = schema
+        .columns()
+        .into_iter()
+        .chain(targets.iter().map(|name| (name.clone(), ColumnType::Number)))
+        .collect();
     let options = args.reading.options(&model.header().config);
     let table = read_columns(&Source::new(&args.table), &options, &columns)?;
     let (rows, dropped) = rows_with_targets(&table, &targets)?;
@@ -37,15 +40,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let prediction = model.predict(&Matrix { x: encoded.x, width: encoded.width });
     let scores = model.score(&prediction, &y);
     if args.json {
-        println!("{}", output::scores_json(&scores));
-        return Ok(());
+        return print(&output::scores_json(&scores).to_string());
     }
-    print!("{}", output::scores(&scores));
+    let mut text = output::scores(&scores);
     if dropped > 0 {
-        println!("  {dropped} rows without a target were left out");
+        text += &format!("  {dropped} rows without a target were left out\n");
     }
     for (column, count) in encoded.unseen {
-        println!("  column `{column}`: {count} rows hold a category that was never seen in training");
+        text +=
+            &format!("  column `{column}`: {count} rows hold a category that was never seen in training\n");
     }
-    Ok(())
+    print(text.trim_end())
 }

@@ -1,7 +1,7 @@
 //! `ign info`: what is inside a model file.
 
 use super::Failure;
-use crate::output;
+use crate::output::{self, print};
 use ign::Model;
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -19,31 +19,50 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let model = Model::load(&args.model, 1)?;
     let header = model.header();
     if args.json {
-        println!("{}", serde_json::to_string(header).expect("a header is plain data"));
-        return Ok(());
+        return print(&serde_json::to_string(header).expect("a header is plain data"));
     }
+    let mut lines = Vec::new();
     let [train, validation, test] = header.rows;
     let written = std::fs::metadata(&args.model).and_then(|m| m.modified()).ok().map(timestamp);
-    println!("{}", args.model.display());
-    println!("  written    {} by ign {} (format {})", written.unwrap_or_default(), header.ign_version, header.format_version);
-    println!("  predicts   {}", join(header.schema.targets.iter().map(|t| t.name.clone())));
-    println!("  from       {}", join(header.schema.inputs.iter().map(|i| format!("{} ({})", i.name, i.encoding.column_type()))));
-    println!("  rows       {train} trained on, {validation} for validation, {test} for the test");
+    lines.push(format!("{}", args.model.display()));
+    lines.push(format!(
+        "  written    {} by ign {} (format {})",
+        written.unwrap_or_default(),
+        header.ign_version,
+        header.format_version
+    ));
+    lines.push(format!("  predicts   {}", join(header.schema.targets.iter().map(|t| t.name.clone()))));
+    lines.push(format!(
+        "  from       {}",
+        join(header.schema.inputs.iter().map(|i| format!("{} ({})", i.name, i.encoding.column_type())))
+    ));
+    lines.push(format!("  rows       {train} trained on, {validation} for validation, {test} for the test"));
     let encoder = &header.encoder;
-    println!(
+    lines.push(format!(
         "  network    {} × {} → {} features, {} parameters with the inducing points",
         encoder.members,
-        join(std::iter::once(encoder.width).chain(encoder.hidden.iter().copied()).map(|n| n.to_string())).replace(", ", "-"),
+        join(std::iter::once(encoder.width).chain(encoder.hidden.iter().copied()).map(|n| n.to_string()))
+            .replace(", ", "-"),
         encoder.features,
         model.parameters()
-    );
-    println!("  process    {} inducing points, {:?}", model.head().z.len() / encoder.features, header.kernel);
-    println!("  training   best epoch {} of the likelihood, seed {}\n", header.best_epoch, header.config.seed);
+    ));
+    lines.push(format!(
+        "  process    {} inducing points, {:?}",
+        model.head().z.len() / encoder.features,
+        header.kernel
+    ));
+    lines.push(format!(
+        "  training   best epoch {} of the likelihood, seed {}\n",
+        header.best_epoch, header.config.seed
+    ));
     for (part, scores) in &header.metrics {
-        println!("{}\n{}", output::part(part), output::scores(scores));
+        lines.push(format!("{}\n{}", output::part(part), output::scores(scores)));
     }
-    println!("configuration\n{}", toml::to_string(&header.config).expect("a configuration is plain data"));
-    Ok(())
+    lines.push(format!(
+        "configuration\n{}",
+        toml::to_string(&header.config).expect("a configuration is plain data")
+    ));
+    print(lines.join("\n").trim_end())
 }
 
 fn join(items: impl Iterator<Item = String>) -> String {

@@ -18,6 +18,8 @@ pub(crate) enum Failure {
     Error(ign::Error),
     /// The command line makes no sense.
     Usage(String),
+    /// Standard output does not take what is written to it.
+    Output(std::io::Error),
     /// Ctrl-C; what could be saved is saved.
     Interrupted,
 }
@@ -27,6 +29,9 @@ impl fmt::Display for Failure {
         match self {
             Self::Error(error) => error.fmt(f),
             Self::Usage(message) => message.fmt(f),
+            Self::Output(error) => {
+                write!(f, "cannot write standard output: {error}\nhint: is the disk behind it full?")
+            }
             Self::Interrupted => f.write_str("interrupted"),
         }
     }

@@ -1,13 +1,17 @@
 //! `ign predict`: rows in, rows with uncertainty out, in blocks of constant size.
 
+use super::train::check_writable;
 use super::{Failure, Reading, Threads};
+use crate::progress::{interrupted, watch_for_interrupts};
 use arrow::array::{ArrayRef, Float64Array};
 use arrow::datatypes::{DataType, Field, Schema};
-use data::{Block, Format, RecordBatch, RowWriter, Sink, Source, read_blocks};
+use data::{Block, Blocks, Format, RecordBatch, RowWriter, Sink, Source, read_blocks};
 use ign::{Matrix, Model};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
 
 /// Rows that are in memory at a time.
 const BLOCK_ROWS: usize = 8192;
@@ -52,9 +56,18 @@ fn probability(text: &str) -> Result<f64, String> {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let threads = args.threads.start();
     let model = Model::load(&args.model, threads)?;
+    if args.out != "-" {
+        check_writable(Path::new(&args.out), &[&args.model, Path::new(&args.table)])?;
+    }
     let schema = &model.header().schema;
     let options = args.reading.options(&model.header().config);
-    let blocks = read_blocks(&Source::new(&args.table), &options, &schema.columns(), &args.keep, BLOCK_ROWS)?;
+    let blocks = read_blocks(
+        &Source::new(&args.table),
+        &options,
+        &schema.columns(),
+        &distinct(&args.keep),
+        BLOCK_ROWS,
+    )?;
     let columns = Columns::new(&model, args);
     let fields: Vec<Arc<Field>> = blocks
         .kept_schema()
@@ -66,7 +79,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let output = Arc::new(Schema::new(fields));
     let mut writer = RowWriter::create(&Sink::new(&args.out), args.output_format, Arc::clone(&output))?;
     let (mut rows, mut unseen) = (0, BTreeMap::<String, usize>::new());
-    for block in blocks {
+    watch_for_interrupts("nothing is written");
+    for block in read_ahead(blocks) {
         let Block { table, kept, .. } = block?;
         let encoded = schema.encode(&table, None)?;
         for (column, count) in encoded.unseen {
@@ -74,20 +88,55 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
         let values = columns.values(&model, &Matrix { x: encoded.x, width: encoded.width }, table.rows());
         let arrays: Vec<ArrayRef> = kept.columns().iter().cloned().chain(values).collect();
-        let batch = RecordBatch::try_new(Arc::clone(&output), arrays).expect("the columns were made for this schema");
+        let batch =
+            RecordBatch::try_new(Arc::clone(&output), arrays).expect("the columns were made for this schema");
         writer.write(&batch)?;
         rows += table.rows();
     }
     writer.finish()?;
     if !args.quiet {
         for (column, count) in unseen {
-            eprintln!("note: column `{column}`: {count} rows hold a category that was never seen in training");
+            eprintln!(
+                "note: column `{column}`: {count} rows hold a category that was never seen in training"
+            );
         }
         if args.out != "-" {
             eprintln!("{rows} rows predicted into {}", args.out);
         }
     }
     Ok(())
+}
+
+/// Reads on a thread of its own, so that reading and computing overlap and Ctrl-C is heard while a pipe is silent.
+fn read_ahead(blocks: Blocks) -> impl Iterator<Item = Result<Block, Failure>> {
+    let (sender, receiver) = sync_channel(2);
+    std::thread::spawn(move || {
+        // The receiver is gone when the command has ended: so has the need for more.
+        blocks.into_iter().all(|block| sender.send(block).is_ok())
+    });
+    std::iter::from_fn(move || {
+        loop {
+            if interrupted() {
+                return Some(Err(Failure::Interrupted));
+            }
+            match receiver.recv_timeout(Duration::from_millis(50)) {
+                Ok(block) => return Some(block.map_err(Failure::from)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+    })
+}
+
+/// Each value once, in the order of its first appearance.
+fn distinct<T: PartialEq + Clone>(values: &[T]) -> Vec<T> {
+    let mut kept: Vec<T> = Vec::new();
+    for value in values {
+        if !kept.contains(value) {
+            kept.push(value.clone());
+        }
+    }
+    kept
 }
 
 /// The columns that a prediction adds, with names that stay distinct for several targets.
@@ -100,21 +149,22 @@ struct Columns {
 impl Columns {
     fn new(model: &Model, args: &Args) -> Self {
         let targets = &model.header().schema.targets;
+        let (intervals, quantiles) = (distinct(&args.interval), distinct(&args.quantiles));
         let mut names = Vec::new();
         for target in targets {
             let prefix = if targets.len() == 1 { String::new() } else { format!("{}_", target.name) };
             let mut own: Vec<String> = ["mean", "std", "std_latent"].map(str::to_owned).to_vec();
-            for &level in &args.interval {
+            for &level in &intervals {
                 own.extend([format!("lower_{}", percent(level)), format!("upper_{}", percent(level))]);
             }
-            own.extend(args.quantiles.iter().map(|&p| format!("q{}", percent(p))));
+            own.extend(quantiles.iter().map(|&p| format!("q{}", percent(p))));
             // A carried column of the same name keeps it; ours gets a tail.
             names.extend(own.into_iter().map(|name| {
                 let name = format!("{prefix}{name}");
                 if args.keep.contains(&name) { format!("{name}_predicted") } else { name }
             }));
         }
-        Self { names, intervals: args.interval.clone(), quantiles: args.quantiles.clone() }
+        Self { names, intervals, quantiles }
     }
 
     fn values(&self, model: &Model, x: &Matrix, rows: usize) -> Vec<ArrayRef> {

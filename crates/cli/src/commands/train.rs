@@ -1,7 +1,7 @@
 //! `ign train`: a table in, a model file out.
 
 use super::{Failure, Reading, Threads};
-use crate::output;
+use crate::output::{self, print};
 use crate::progress::{Progress, interrupted, watch_for_interrupts};
 use data::{Source, read_table};
 use ign::artifact::{load_checkpoint, save_checkpoint};
@@ -45,7 +45,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     test_share: Option<f64>,
     /// Decides every random number
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
     /// Go on from the checkpoint that an interrupted run left beside the model
     #[arg(long)]
@@ -66,7 +66,8 @@ impl RunArgs {
         let text = match &self.config {
             Some(path) => {
                 let source = std::fs::read_to_string(path);
-                let io = |source| ign::Error::Io { action: "read", path: path.clone(), source };
+                let hint = "name a TOML file; `ign info MODEL` prints one that works";
+                let io = |source| ign::Error::Io { action: "read", path: path.clone(), source, hint };
                 Some((path.display().to_string(), source.map_err(io)?))
             }
             None => None,
@@ -103,14 +104,19 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         )));
     }
     let out = args.out.clone().unwrap_or_else(|| default_path(&args.table));
-    check_writable(&out)?;
+    check_writable(&out, &[Path::new(&args.table)])?;
     let table = read_table(&Source::new(&args.table), &args.reading.options(&config))?;
     train(&table, &config, &out, &args.run)?;
     Ok(())
 }
 
 /// Prepares, trains, saves and reports; used by `demo` too.
-pub(crate) fn train(table: &data::Table, config: &Config, out: &Path, args: &RunArgs) -> Result<Model, Failure> {
+pub(crate) fn train(
+    table: &data::Table,
+    config: &Config,
+    out: &Path,
+    args: &RunArgs,
+) -> Result<Model, Failure> {
     let threads = args.threads.start();
     let started = Instant::now();
     let mut progress = Progress::new(args.quiet);
@@ -125,7 +131,7 @@ pub(crate) fn train(table: &data::Table, config: &Config, out: &Path, args: &Run
     let checkpoint = checkpoint_path(out);
     let fingerprint = prepared.fingerprint();
     let resume = if args.resume { Some(load_checkpoint(&checkpoint, config, &fingerprint)?) } else { None };
-    watch_for_interrupts();
+    watch_for_interrupts("what has been learned is being saved");
     let mut saved = Instant::now();
     let mut failed = None;
     let fit = prepared.fit(config, threads, resume, &mut |event| {
@@ -148,31 +154,39 @@ pub(crate) fn train(table: &data::Table, config: &Config, out: &Path, args: &Run
     match fit {
         Fit::Interrupted(state) => {
             save_checkpoint(&checkpoint, config, &fingerprint, &state)?;
-            eprintln!("stopped; go on with the same command and `--resume` (checkpoint {})", checkpoint.display());
+            eprintln!(
+                "stopped; go on with the same command and `--resume` (checkpoint {})",
+                checkpoint.display()
+            );
             Err(Failure::Interrupted)
         }
         Fit::Finished(model) => {
             model.save(out)?;
             // What it was for is done; a leftover would only mislead.
             let _ = std::fs::remove_file(&checkpoint);
-            report(&model, out, args, started.elapsed());
+            report(&model, out, args, started.elapsed())?;
             Ok(*model)
         }
     }
 }
 
-fn report(model: &Model, out: &Path, args: &RunArgs, elapsed: Duration) {
+fn report(model: &Model, out: &Path, args: &RunArgs, elapsed: Duration) -> Result<(), Failure> {
     let metrics = &model.header().metrics;
     if args.json {
         let parts: serde_json::Map<_, _> =
             metrics.iter().map(|(part, scores)| (part.clone(), output::scores_json(scores))).collect();
-        println!("{}", serde_json::json!({ "model": out, "seconds": elapsed.as_secs_f64(), "metrics": parts }));
-    } else if !args.quiet {
-        for (part, scores) in metrics {
-            println!("{}\n{}", output::part(part), output::scores(scores));
-        }
-        println!("{} written in {:.0} s", out.display(), elapsed.as_secs_f64());
+        return print(
+            &serde_json::json!({ "model": out, "seconds": elapsed.as_secs_f64(), "metrics": parts })
+                .to_string(),
+        );
     }
+    if args.quiet {
+        return Ok(());
+    }
+    for (part, scores) in metrics {
+        print(&format!("{}\n{}", output::part(part), output::scores(scores)))?;
+    }
+    print(&format!("{} written in {:.0} s", out.display(), elapsed.as_secs_f64()))
 }
 
 /// `prices.csv.gz` → `prices.ign`, in the current folder.
@@ -190,21 +204,26 @@ fn checkpoint_path(out: &Path) -> PathBuf {
 }
 
 /// Fails before training, not after it.
-fn check_writable(out: &Path) -> Result<(), Failure> {
+pub(crate) fn check_writable(out: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     let folder = out.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let problem = if out.is_dir() {
+    let same =
+        |input: &&&Path| matches!((input.canonicalize(), out.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    let problem = if let Some(input) = inputs.iter().find(same) {
+        Some(format!("it would overwrite the input {}", input.display()))
+    } else if out.is_dir() {
         Some("it is a folder".to_owned())
     } else if !folder.is_dir() {
-        Some(format!("there is no folder {}", folder.display()))
+        Some(format!("no such folder {}", folder.display()))
     } else {
         // The only sure way to know is to try.
         tempfile_in(folder).err().map(|e| e.to_string())
     };
     match problem {
         None => Ok(()),
-        Some(problem) => {
-            Err(Failure::Usage(format!("cannot write {}: {problem}\nhint: choose another place with `--out`", out.display())))
-        }
+        Some(problem) => Err(Failure::Usage(format!(
+            "cannot write {}: {problem}\nhint: choose another place with `--out`",
+            out.display()
+        ))),
     }
 }
 

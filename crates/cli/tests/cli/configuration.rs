@@ -39,7 +39,7 @@ fn the_paper_preset_trains_on_all_rows_without_stopping_or_mending() {
     assert_eq!(header["rows"], serde_json::json!([80, 0, 0]));
     assert_eq!(header["encoder"]["hidden"], serde_json::json!([128, 128, 128]));
     assert_eq!(header["kernel"], serde_json::json!({ "family": "rbf", "scale": 1.0, "gamma": 1.0 }));
-    assert_eq!(header["calibration"], serde_json::json!([{ "latent": 1.0, "noise": 1.0, "quantiles": [] }]));
+    assert_eq!(header["calibration"], serde_json::json!([ign::calibration::Calibration::none()]));
     folder.write(
         "run.toml",
         "preset = \"paper\"\n[train]\nepochs = 1\n[gp]\ninducing = 16\n[data]\ntarget = [\"y\"]\n",

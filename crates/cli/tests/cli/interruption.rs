@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// Long enough to be interrupted, short enough to wait for.
 const LONG: &str =
-    "--set train.warm_epochs=250 --set train.epochs=250 --set train.patience=1000 --set gp.inducing=48";
+    "--set train.warm_epochs=600 --set train.epochs=400 --set train.patience=1000 --set gp.inducing=48";
 
 /// A running command whose standard error is read line by line.
 struct Running {
@@ -87,8 +87,11 @@ fn an_interrupted_run_goes_on_to_the_bytes_of_an_uninterrupted_one() {
     run.wait_for("likelihood epoch 3:");
     run.signal("INT");
     assert_eq!(run.end(), Some(130), "{}", run.seen);
+    assert!(!run.seen.contains("warm start epoch 1:"), "it goes on, it does not begin anew: {}", run.seen);
     assert_eq!(folder.names(), ["m.ign.checkpoint", "t.csv"]);
-    assert_eq!(long_run(&folder, "m.ign", "--resume").end(), Some(0));
+    let mut run = long_run(&folder, "m.ign", "--resume");
+    assert_eq!(run.end(), Some(0), "{}", run.seen);
+    assert!(!run.seen.contains("warm start"), "{}", run.seen);
     assert_eq!(folder.names(), ["m.ign", "t.csv"], "the checkpoint is removed at the end");
     assert_eq!(long_run(&folder, "whole.ign", "--quiet").end(), Some(0));
     assert!(folder.read("m.ign") == folder.read("whole.ign"), "the resumed run wrote other bytes");

@@ -46,8 +46,15 @@ fn loss_gradients_and_predictions_equal_the_reference() {
         let (phi, y) = (numbers(&case["phi"]), numbers(&case["y"]));
         let jitter = case["jitter"].as_f64().expect("jitter");
         let mut objective = Objective::new(phi.len() / inducing.dim(), &kernel, &inducing, 1);
-        let batch =
-            Batch { kernel: &kernel, inducing: &inducing, log_sigma: &log_sigma, jitter, coupling: Coupling::Batch, phi: &phi, y: &y };
+        let batch = Batch {
+            kernel: &kernel,
+            inducing: &inducing,
+            log_sigma: &log_sigma,
+            jitter,
+            coupling: Coupling::Batch,
+            phi: &phi,
+            y: &y,
+        };
         let value = objective.evaluate(batch).expect(name);
         let gradient = objective.gradient();
         assert_close(name, &[value.loss], &numbers(&case["loss"]));

@@ -170,7 +170,10 @@ impl Mlp {
     pub fn with_linear_start(self, beta: &[f32], intercept: &[f32]) -> Self {
         let device = self.layers[0].weight.val().device();
         let (k, each, c) = (self.shape.members, self.shape.features / self.shape.members, intercept.len());
-        assert!(self.skip.is_some() && c <= each, "a linear start needs a skip path and a feature for each output");
+        assert!(
+            self.skip.is_some() && c <= each,
+            "a linear start needs a skip path and a feature for each output"
+        );
         let (slots, mut values) = parameters::read(&self);
         let last = format!("layers.{}", self.layers.len() - 1);
         let mut start = 0;
@@ -186,7 +189,8 @@ impl Mlp {
                         mine[member * each + output] = intercept[output];
                     } else if slot.path == "skip" {
                         for input in 0..self.shape.width {
-                            mine[(member * self.shape.width + input) * each + output] = beta[input * c + output];
+                            mine[(member * self.shape.width + input) * each + output] =
+                                beta[input * c + output];
                         }
                     }
                 }
@@ -200,7 +204,14 @@ impl Mlp {
         &self.shape
     }
 
-    fn embed(&self, periodic: &Periodic, x: &Matrix, rows: &[usize], mode: Mode, device: &Device) -> Tensor<3> {
+    fn embed(
+        &self,
+        periodic: &Periodic,
+        x: &Matrix,
+        rows: &[usize],
+        mode: Mode,
+        device: &Device,
+    ) -> Tensor<3> {
         let (k, columns, n) = (self.shape.members, self.shape.numeric, rows.len());
         let mut transposed = Vec::with_capacity(columns * n);
         for column in 0..columns {
@@ -211,7 +222,8 @@ impl Mlp {
         let waves = Tensor::cat(vec![angle.clone().sin(), angle.cos()], 2);
         let outputs = relu(waves.matmul(periodic.map.val()) + periodic.offset.val()); // [K·columns, N, E]
         let width = outputs.dims()[2];
-        let outputs = outputs.reshape([k, columns, n, width]).swap_dims(1, 2).reshape([k, n, columns * width]);
+        let outputs =
+            outputs.reshape([k, columns, n, width]).swap_dims(1, 2).reshape([k, n, columns * width]);
         match mode {
             Mode::Train { seed } if self.shape.dropout > 0.0 => {
                 let mask = dropout_mask(k * n * columns * width, self.shape.dropout, seed);
@@ -243,10 +255,11 @@ impl Mlp {
         let share = Tensor::<2>::from_data(TensorData::new(share, [n * count, 1]), device);
         let lower = select(lower);
         let mixed = lower.clone() + (select(upper) - lower) * share;
-        mixed
-            .reshape([n, count, k, self.shape.table_width])
-            .permute([2, 0, 1, 3])
-            .reshape([k, n, count * self.shape.table_width])
+        mixed.reshape([n, count, k, self.shape.table_width]).permute([2, 0, 1, 3]).reshape([
+            k,
+            n,
+            count * self.shape.table_width,
+        ])
     }
 }
 
@@ -321,7 +334,12 @@ fn glorot(shape: [usize; 3], rng: &mut ChaCha8Rng, device: &Device) -> Param<Ten
 }
 
 /// Normal with the given deviation (Box–Muller).
-fn normal<const D: usize>(shape: [usize; D], deviation: f64, rng: &mut ChaCha8Rng, device: &Device) -> Param<Tensor<D>> {
+fn normal<const D: usize>(
+    shape: [usize; D],
+    deviation: f64,
+    rng: &mut ChaCha8Rng,
+    device: &Device,
+) -> Param<Tensor<D>> {
     let mut draw = || {
         let (u, v): (f64, f64) = (1.0 - rng.random::<f64>(), rng.random());
         (deviation * (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()) as f32

@@ -47,7 +47,9 @@ pub enum TrainError {
         cause: String,
     },
     /// The checkpoint belongs to another run.
-    #[error("the checkpoint does not fit this run: {reason}\nhint: resume with the same data and configuration, or start anew without `--resume`")]
+    #[error(
+        "the checkpoint does not fit this run: {reason}\nhint: resume with the same data and configuration, or start anew without `--resume`"
+    )]
     Checkpoint {
         /// What differs.
         reason: String,
@@ -243,7 +245,10 @@ impl<'a, E: Encoder> Trainer<'a, E> {
     }
 
     fn planned_steps(&self) -> usize {
-        [Phase::WarmStart, Phase::Likelihood].map(|phase| self.epochs(phase) * self.batches(phase)).iter().sum()
+        [Phase::WarmStart, Phase::Likelihood]
+            .map(|phase| self.epochs(phase) * self.batches(phase))
+            .iter()
+            .sum()
     }
 
     /// A number for each purpose, epoch and step, so that nothing depends on how often a generator was asked.
@@ -296,7 +301,9 @@ impl<'a, E: Encoder> Trainer<'a, E> {
         let expected = self.encoder_len() + head;
         let lengths = [state.theta.len(), state.adam.first.len(), state.adam.second.len()];
         let best = state.best.as_ref().map_or(expected, |best| best.theta.len());
-        if lengths.iter().chain([&best]).any(|&len| len != expected) || state.scale.shift.len() != self.encoder.dim() {
+        if lengths.iter().chain([&best]).any(|&len| len != expected)
+            || state.scale.shift.len() != self.encoder.dim()
+        {
             let reason = format!("it holds {} parameters, the run has {expected}", lengths[0]);
             return Err(TrainError::Checkpoint { reason });
         }
@@ -321,7 +328,11 @@ impl<'a, E: Encoder> Trainer<'a, E> {
         let mut rows = self.data.train.to_vec();
         rows.shuffle(&mut ChaCha8Rng::seed_from_u64(self.seed(2, phase, state.epoch)));
         let batches = self.batches(phase);
-        let before = if phase == Phase::WarmStart { 0 } else { self.epochs(Phase::WarmStart) * self.batches(Phase::WarmStart) };
+        let before = if phase == Phase::WarmStart {
+            0
+        } else {
+            self.epochs(Phase::WarmStart) * self.batches(Phase::WarmStart)
+        };
         let (mut losses, mut utilisation) = (0.0, 0.0);
         let segments = self.segments(phase);
         for batch in 0..batches {
@@ -363,7 +374,8 @@ impl<'a, E: Encoder> Trainer<'a, E> {
         let mode = Mode::Train { seed: self.seed(3, state.phase, step) };
         let features = self.encoder.features(self.data.inputs, rows, mode); // [N, D]
         let mut phi = to_vec(features.clone());
-        let y: Vec<f32> = rows.iter().flat_map(|&row| &self.data.y[row * c..(row + 1) * c]).copied().collect();
+        let y: Vec<f32> =
+            rows.iter().flat_map(|&row| &self.data.y[row * c..(row + 1) * c]).copied().collect();
         let mut d_phi = Vec::new();
         let mut d_head = vec![0.0; state.theta.len() - encoder_len];
         let theta = &state.theta[encoder_len..];
@@ -538,8 +550,12 @@ impl<'a, E: Encoder> Trainer<'a, E> {
         let validation = &self.data.validation[..self.data.validation.len().min(VALIDATION_SAMPLE)];
         let n = validation.len();
         let mut phi = self.features(validation);
-        let y = |output: usize| validation.iter().map(|&row| f64::from(self.data.y[row * c + output])).collect::<Vec<_>>();
-        let column = |values: &[f64], output: usize| values.iter().skip(output).step_by(c).copied().collect::<Vec<_>>();
+        let y = |output: usize| {
+            validation.iter().map(|&row| f64::from(self.data.y[row * c + output])).collect::<Vec<_>>()
+        };
+        let column = |values: &[f64], output: usize| {
+            values.iter().skip(output).step_by(c).copied().collect::<Vec<_>>()
+        };
         match state.phase {
             Phase::WarmStart if n > 0 => {
                 let (w, b) = self.readout.mean(theta);
@@ -547,7 +563,8 @@ impl<'a, E: Encoder> Trainer<'a, E> {
                 let mut squares = 0.0;
                 for (i, row) in phi.chunks_exact(d).enumerate() {
                     for output in 0..c {
-                        let mean = b[output] + row.iter().enumerate().map(|(j, x)| x * w[j * c + output]).sum::<f32>();
+                        let mean = b[output]
+                            + row.iter().enumerate().map(|(j, x)| x * w[j * c + output]).sum::<f32>();
                         squares += f64::from(mean - self.data.y[validation[i] * c + output]).powi(2);
                     }
                 }
@@ -561,16 +578,19 @@ impl<'a, E: Encoder> Trainer<'a, E> {
                 if n > 0 {
                     state.scale.apply(&mut phi);
                     let HeadShape { kernel, jitter, precision, .. } = &self.head;
-                    let (mean, var) = AnyPosterior::new(&parameters, kernel, *jitter, *precision, self.threads)
-                        .map_err(|e| e.to_string())?
-                        .predict(&phi, n);
+                    let (mean, var) =
+                        AnyPosterior::new(&parameters, kernel, *jitter, *precision, self.threads)
+                            .map_err(|e| e.to_string())?
+                            .predict(&phi, n);
                     let scores: Vec<Metrics> = (0..c)
                         .map(|output| {
-                            let std: Vec<f64> = var.iter().map(|v| (v + sigma(output).powi(2)).sqrt()).collect();
+                            let std: Vec<f64> =
+                                var.iter().map(|v| (v + sigma(output).powi(2)).sqrt()).collect();
                             Metrics::gaussian(&y(output), &column(&mean, output), &std)
                         })
                         .collect();
-                    let average = |f: &dyn Fn(&Metrics) -> f64| Some(scores.iter().map(f).sum::<f64>() / c as f64);
+                    let average =
+                        |f: &dyn Fn(&Metrics) -> f64| Some(scores.iter().map(f).sum::<f64>() / c as f64);
                     record.rmse = average(&|m| m.rmse * m.rmse).map(f64::sqrt);
                     record.nll = average(&|m| m.nll);
                     record.crps = average(&|m| m.crps);
@@ -600,7 +620,10 @@ impl<'a, E: Encoder> Trainer<'a, E> {
 
     fn out_of_patience(&self, state: &State) -> bool {
         state.phase == Phase::Likelihood
-            && state.best.as_ref().is_some_and(|best| state.epoch - best.epoch >= self.config.train.patience)
+            && state
+                .best
+                .as_ref()
+                .is_some_and(|best| state.epoch - best.epoch >= self.config.train.patience.max(1))
     }
 
     /// Notices inducing points that do nothing and gives them a new place.

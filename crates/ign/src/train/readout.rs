@@ -21,7 +21,14 @@ impl Readout {
     }
 
     /// Loss, with its gradients by `phi [N, D]` and by the parameters written to `d_phi` and `d_theta`.
-    pub(crate) fn evaluate(&self, theta: &[f32], phi: &[f32], y: &[f32], d_phi: &mut Vec<f32>, d_theta: &mut [f32]) -> f64 {
+    pub(crate) fn evaluate(
+        &self,
+        theta: &[f32],
+        phi: &[f32],
+        y: &[f32],
+        d_phi: &mut Vec<f32>,
+        d_theta: &mut [f32],
+    ) -> f64 {
         let (d, c, each) = (self.features, self.outputs, self.features / self.members);
         let n = y.len() / c;
         let (w, b) = theta.split_at(d * c);

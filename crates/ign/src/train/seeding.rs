@@ -84,7 +84,10 @@ pub(crate) fn k_means(phi: &[f32], features: usize, count: usize, seed: u64) -> 
         for &i in &rows {
             let nearest = nearest(row(i), &centres, features);
             counts[nearest] += 1;
-            sums[nearest * features..][..features].iter_mut().zip(row(i)).for_each(|(s, &x)| *s += f64::from(x));
+            sums[nearest * features..][..features]
+                .iter_mut()
+                .zip(row(i))
+                .for_each(|(s, &x)| *s += f64::from(x));
         }
         for (k, &members) in counts.iter().enumerate().filter(|(_, members)| **members > 0) {
             for j in k * features..(k + 1) * features {
@@ -154,7 +157,8 @@ mod tests {
 
     #[test]
     fn k_means_finds_well_separated_clusters() {
-        let phi: Vec<f32> = (0..300).flat_map(|i| [(i % 3) as f32 * 10.0 + (i as f32 * 0.37).sin() * 0.1, 0.0]).collect();
+        let phi: Vec<f32> =
+            (0..300).flat_map(|i| [(i % 3) as f32 * 10.0 + (i as f32 * 0.37).sin() * 0.1, 0.0]).collect();
         let mut centres: Vec<f32> = k_means(&phi, 2, 3, 5).chunks(2).map(|c| c[0].round()).collect();
         centres.sort_by(f32::total_cmp);
         // Random starts may fall into one cluster; this seed does not, and that is all the test needs.

@@ -103,7 +103,7 @@ fn values_that_no_training_yields_are_refused() {
     refused(|h| h["schema"]["targets"][0]["std"] = json!(0.0));
     refused(|h| h["schema"]["targets"][0]["std"] = json!(-1.0));
     refused(|h| h["calibration"][0]["latent"] = json!(-1.0));
-    refused(|h| h["calibration"][0]["noise"] = json!(-1.0));
+    refused(|h| h["calibration"][0]["noise"] = json!([-1.0]));
     refused(|h| h["calibration"][0]["quantiles"] = json!([1.0, -1.0]));
     refused(|h| h["feature_scale"]["scale"] = json!(0.0));
 }
