@@ -19,7 +19,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    check_writable(&args.out, &[])?;
+    check_writable(&args.out)?;
     let mut run = args.run.clone();
     run.default_test_share(0.4);
     let config = run.config(&["y".to_owned()])?;

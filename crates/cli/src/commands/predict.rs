@@ -1,6 +1,6 @@
 //! `ign predict`: rows in, rows with uncertainty out, in blocks of constant size.
 
-use super::train::check_writable;
+use super::train::check_not_input;
 use super::{Failure, Reading, Threads};
 use crate::progress::{interrupted, watch_for_interrupts};
 use arrow::array::{ArrayRef, Float64Array};
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let threads = args.threads.start();
     let model = Model::load(&args.model, threads)?;
     if args.out != "-" {
-        check_writable(Path::new(&args.out), &[&args.model, Path::new(&args.table)])?;
+        check_not_input(Path::new(&args.out), &[&args.model, Path::new(&args.table)])?;
     }
     let schema = &model.header().schema;
     let options = args.reading.options(&model.header().config);

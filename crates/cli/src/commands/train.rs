@@ -104,7 +104,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         )));
     }
     let out = args.out.clone().unwrap_or_else(|| default_path(&args.table));
-    check_writable(&out, &[Path::new(&args.table)])?;
+    check_not_input(&out, &[Path::new(&args.table)])?;
+    check_writable(&out)?;
     let table = read_table(&Source::new(&args.table), &args.reading.options(&config))?;
     train(&table, &config, &out, &args.run)?;
     Ok(())
@@ -203,28 +204,35 @@ fn checkpoint_path(out: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Fails before training, not after it.
-pub(crate) fn check_writable(out: &Path, inputs: &[&Path]) -> Result<(), Failure> {
-    let folder = out.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+/// Refuses an output that is also an input.
+pub(crate) fn check_not_input(out: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     let same =
         |input: &&&Path| matches!((input.canonicalize(), out.canonicalize()), (Ok(a), Ok(b)) if a == b);
-    let problem = if let Some(input) = inputs.iter().find(same) {
-        Some(format!("it would overwrite the input {}", input.display()))
-    } else if out.is_dir() {
+    match inputs.iter().find(same) {
+        None => Ok(()),
+        Some(input) => Err(cannot_write(out, &format!("it would overwrite the input {}", input.display()))),
+    }
+}
+
+/// Fails before training, not after it.
+pub(crate) fn check_writable(out: &Path) -> Result<(), Failure> {
+    let folder = out.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let problem = if out.is_dir() {
         Some("it is a folder".to_owned())
     } else if !folder.is_dir() {
-        Some(format!("no such folder {}", folder.display()))
+        Some(format!("there is no folder {}", folder.display()))
     } else {
         // The only sure way to know is to try.
         tempfile_in(folder).err().map(|e| e.to_string())
     };
-    match problem {
-        None => Ok(()),
-        Some(problem) => Err(Failure::Usage(format!(
-            "cannot write {}: {problem}\nhint: choose another place with `--out`",
-            out.display()
-        ))),
-    }
+    problem.map_or(Ok(()), |problem| Err(cannot_write(out, &problem)))
+}
+
+fn cannot_write(out: &Path, problem: &str) -> Failure {
+    Failure::Usage(format!(
+        "cannot write {}: {problem}\nhint: choose another place with `--out`",
+        out.display()
+    ))
 }
 
 fn tempfile_in(folder: &Path) -> std::io::Result<()> {
