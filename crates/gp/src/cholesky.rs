@@ -35,6 +35,11 @@ impl<T: Real> Cholesky<T> {
         (0..self.factor.nrows()).map(|i| 2.0 * self.factor[(i, i)].to_f64().ln()).sum()
     }
 
+    /// Factors `A + jitter·I` for the lower triangle of `a`; the jitter is raised if it must be, and returned.
+    pub fn factor(&mut self, a: MatRef<'_, T>, jitter: f64) -> Result<f64, Error> {
+        self.factor_with_ladder("A", a, jitter, 1)
+    }
+
     /// Factors `A + jitter·I` for the lower triangle of `a`, climbing from `jitter` in steps of ten
     /// until it succeeds; returns the jitter that was needed.
     pub(crate) fn factor_with_ladder(

@@ -212,10 +212,10 @@ impl Kernel {
         let PairGradient { mut d_a, mut d_b, d_log, mut scratch } = out;
         let mut b_sums = vec![T::default(); b.ncols()];
         let mut a_sums = vec![T::default(); a.ncols()];
-        for j in 0..b.ncols() {
+        for (j, b_sum) in b_sums.iter_mut().enumerate() {
             let d = column_mut(d_k.as_mut(), j);
             let (sum, weighted) = self.weigh_column(d, column(k, j), h.map(|h| column(h, j)));
-            b_sums[j] = sum;
+            *b_sum = sum;
             d_log[0] += weighted;
             add(&mut a_sums, d);
         }

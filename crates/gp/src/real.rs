@@ -132,7 +132,7 @@ impl Real for f64 {
     }
     #[inline(always)]
     fn to_f64(self) -> f64 {
-        self.into()
+        self
     }
     #[inline(always)]
     fn root(self) -> Self {

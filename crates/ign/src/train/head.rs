@@ -101,30 +101,37 @@ impl Head {
     pub(crate) fn evaluate(
         &mut self,
         shape: &HeadShape,
-        theta: &[f32],
-        phi: &[f32],
-        y: &[f32],
-        threads: usize,
-        d_phi: &mut Vec<f32>,
-        d_theta: &mut [f32],
+        batch: HeadBatch<'_>,
+        out: HeadGradient<'_>,
     ) -> Result<Value, gp::Error> {
         match self {
-            Self::Single(objective) => evaluate(objective, shape, theta, phi, y, threads, d_phi, d_theta),
-            Self::Double(objective) => evaluate(objective, shape, theta, phi, y, threads, d_phi, d_theta),
+            Self::Single(objective) => evaluate(objective, shape, batch, out),
+            Self::Double(objective) => evaluate(objective, shape, batch, out),
         }
     }
+}
+
+/// What one evaluation needs besides the shape.
+pub(crate) struct HeadBatch<'a> {
+    pub(crate) theta: &'a [f32],
+    pub(crate) phi: &'a [f32], // [N, D], scaled
+    pub(crate) y: &'a [f32],   // [N, C]
+    pub(crate) threads: usize,
+}
+
+/// Where one evaluation writes to.
+pub(crate) struct HeadGradient<'a> {
+    pub(crate) phi: &'a mut Vec<f32>,
+    pub(crate) theta: &'a mut [f32],
 }
 
 fn evaluate<T: Real>(
     slot: &mut Option<Objective<T>>,
     shape: &HeadShape,
-    theta: &[f32],
-    phi: &[f32],
-    y: &[f32],
-    threads: usize,
-    d_phi: &mut Vec<f32>,
-    d_theta: &mut [f32],
+    batch: HeadBatch<'_>,
+    out: HeadGradient<'_>,
 ) -> Result<Value, gp::Error> {
+    let HeadBatch { theta, phi, y, threads } = batch;
     let parameters = shape.take_apart(theta);
     let kernel = parameters.kernel(&shape.kernel);
     let inducing = parameters.inducing::<T>();
@@ -145,11 +152,11 @@ fn evaluate<T: Real>(
     })?;
     let gradient = objective.gradient();
     let narrow = |x: &T| x.to_f64() as f32;
-    d_phi.clear();
-    d_phi.extend(gradient.phi.iter().map(narrow));
+    out.phi.clear();
+    out.phi.extend(gradient.phi.iter().map(narrow));
     let head = gradient.z.iter().chain(&gradient.w).chain(&gradient.b).map(narrow);
     let logs = gradient.log_sigma.iter().chain(&gradient.log_kernel).map(|&x| x as f32);
-    d_theta.iter_mut().zip(head.chain(logs)).for_each(|(to, from)| *to = from);
+    out.theta.iter_mut().zip(head.chain(logs)).for_each(|(to, from)| *to = from);
     Ok(value)
 }
 

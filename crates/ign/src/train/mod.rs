@@ -23,7 +23,7 @@ use crate::encoder::{Encoder, Mode};
 use crate::metrics::Metrics;
 use adam::{Adam, Segment};
 use burn::tensor::{Device, Tensor, TensorData};
-use head::Head;
+use head::{Head, HeadBatch, HeadGradient};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -384,7 +384,11 @@ impl<'a, E: Encoder> Trainer<'a, E> {
             Phase::Likelihood => {
                 state.scale.apply(&mut phi);
                 let value = objective
-                    .evaluate(&self.head, theta, &phi, &y, self.threads, &mut d_phi, &mut d_head)
+                    .evaluate(
+                        &self.head,
+                        HeadBatch { theta, phi: &phi, y: &y, threads: self.threads },
+                        HeadGradient { phi: &mut d_phi, theta: &mut d_head },
+                    )
                     .map_err(|e| e.to_string())?;
                 state.scale.pull_back(&mut d_phi);
                 (value.loss, value.utilisation)
