@@ -50,7 +50,11 @@ impl Progress {
             }
             Event::Record(record) => {
                 self.last = validation(record);
-                if !self.quiet && self.bar.is_hidden() {
+                // A small table's warm start has hundreds of epochs.
+                let worth_a_line = record.phase == Phase::Likelihood
+                    || record.epoch <= 10
+                    || record.epoch.is_multiple_of(10);
+                if !self.quiet && self.bar.is_hidden() && worth_a_line {
                     let loss = record.loss.map_or(String::new(), |loss| format!("loss {loss:.4}  "));
                     let used = record.utilisation.map_or(String::new(), |u| format!("  utilisation {u:.3}"));
                     eprintln!("{} epoch {}: {loss}{}{used}", name(record.phase), record.epoch, self.last);
@@ -91,5 +95,9 @@ fn validation(record: &EpochRecord) -> String {
         .into_iter()
         .flatten()
         .collect();
-    if parts.is_empty() { String::new() } else { format!("validation {}", parts.join(" ")) }
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!("validation (in deviations of the target) {}", parts.join(" "))
+    }
 }

@@ -48,6 +48,8 @@ const SMOOTHNESS: f64 = 2.0;
 /// Weight of `(log a − log of the common factor)²`: rows that resemble the training rows say little about `a`, on
 /// which the spread far from all of them depends.
 const LATENT_PRIOR: f64 = 2.0;
+/// Fewer held-out rows than this are not taken at their word.
+const FEWEST_TO_TRUST: usize = 12;
 /// With fewer held-out rows than this the tails of their quantiles are worse than a Gaussian's.
 const FEWEST_FOR_QUANTILES: usize = 200;
 /// Quantiles that are stored at the most.
@@ -60,7 +62,13 @@ impl Calibration {
     }
 
     /// Fits to held-out rows of a model whose noise is `sigma`.
-    pub fn fit(rows: &[HeldOut], sigma: f64) -> Self {
+    pub fn fit(seen: &[HeldOut], sigma: f64) -> Self {
+        // A handful of rows may look good by luck: with them goes one whose error is the target's own deviation.
+        let mut rows = seen.to_vec();
+        if seen.len() < FEWEST_TO_TRUST {
+            rows.extend(seen.first().map(|row| HeldOut { residual: 1.0, ..*row }));
+        }
+        let rows = &rows[..];
         let floor = 1e-12;
         let ratio = rows.iter().map(|r| r.residual.powi(2) / (r.var + sigma * sigma)).sum::<f64>()
             / rows.len() as f64;

@@ -41,8 +41,14 @@ fn held_out(share: Share) -> [f64; 2] {
 /// A standardised target ends here, so that one wild cell stays finite in 32 bits and in squares of it.
 const WILDEST: f64 = 1e6;
 
+/// More numeric columns than this go into the network as they are: embeddings of all of them would be its bulk.
+const MOST_EMBEDDED: usize = 256;
+
+/// A small table still needs so many held-out rows, but never more than a third of it.
+const FEWEST_HELD_OUT: usize = 20;
+
 /// Too few rows for a validation part of its own below this.
-const FEWEST_VALIDATION_ROWS: usize = 2;
+const FEWEST_VALIDATION_ROWS: usize = 1;
 
 impl Prepared {
     /// Splits and encodes a table.
@@ -52,7 +58,10 @@ impl Prepared {
         let parts = data::split(&rows, &held_out(config.data.test_share), config.seed);
         let (rest, test) = (&parts[0], parts[1].clone());
         // Another stream of the same seed: the validation part must not follow from the test part.
-        let parts = data::split(rest, &held_out(config.train.validation_share), config.seed ^ 0x5eed);
+        let wanted = config.train.validation_share.get();
+        let least = FEWEST_HELD_OUT.min(rest.len() / 3) as f64 / rest.len().max(1) as f64;
+        let share = if wanted > 0.0 { wanted.max(least) } else { 0.0 };
+        let parts = data::split(rest, &[1.0 - share, share], config.seed ^ 0x5eed);
         let (train, validation) = (parts[0].clone(), parts[1].clone());
         let options = EncodeOptions {
             scaling: config.data.scaling,
@@ -92,11 +101,12 @@ impl Prepared {
             hidden: encoder.hidden.iter().map(|units| units.get()).collect(),
             features: encoder.features.get(),
             members: encoder.members.get(),
-            periodic: (encoder.frequencies > 0 && self.schema.numeric_width() > 0).then(|| PeriodicShape {
-                frequencies: encoder.frequencies,
-                width: encoder.embedding_width.get(),
-                scale: encoder.frequency_scale.get(),
-            }),
+            periodic: (encoder.frequencies > 0 && (1..=MOST_EMBEDDED).contains(&self.schema.numeric_width()))
+                .then(|| PeriodicShape {
+                    frequencies: encoder.frequencies,
+                    width: encoder.embedding_width.get(),
+                    scale: encoder.frequency_scale.get(),
+                }),
             skip: encoder.skip,
             tables,
             table_width: 8,

@@ -13,6 +13,9 @@ pub(crate) struct Args {
     /// Print the whole header as JSON
     #[arg(long)]
     json: bool,
+    /// Print the configuration alone, as a file for `ign train --config`
+    #[arg(long, conflicts_with = "json")]
+    config: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -20,6 +23,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let header = model.header();
     if args.json {
         return print(&serde_json::to_string(header).expect("a header is plain data"));
+    }
+    let configuration = toml::to_string(&header.config).expect("a configuration is plain data");
+    if args.config {
+        return print(configuration.trim_end());
     }
     let mut lines = Vec::new();
     let [train, validation, test] = header.rows;
@@ -58,10 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for (part, scores) in &header.metrics {
         lines.push(format!("{}\n{}", output::part(part), output::scores(scores)));
     }
-    lines.push(format!(
-        "configuration\n{}",
-        toml::to_string(&header.config).expect("a configuration is plain data")
-    ));
+    lines.push(format!("configuration\n{configuration}"));
     print(lines.join("\n").trim_end())
 }
 

@@ -57,7 +57,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let threads = args.threads.start();
     let model = Model::load(&args.model, threads)?;
     if args.out != "-" {
-        check_not_input(Path::new(&args.out), &[&args.model, Path::new(&args.table)])?;
+        let path = Path::new(&args.out);
+        if args.output_format.is_none() && path.extension().is_some() && Format::from_path(path).is_none() {
+            return Err(Failure::Usage(format!(
+                "what format is {} to have?\nhint: end it with .csv, .parquet or .jsonl (also .csv.gz), or say `--output-format csv`",
+                args.out
+            )));
+        }
+        check_not_input(path, &[&args.model, Path::new(&args.table)])?;
     }
     let schema = &model.header().schema;
     let options = args.reading.options(&model.header().config);
@@ -195,6 +202,6 @@ impl Columns {
 
 /// 0.95 → `95`, 0.025 → `2.5`.
 fn percent(p: f64) -> String {
-    let text = format!("{:.6}", 100.0 * p);
+    let text = format!("{:.12}", 100.0 * p);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -10,6 +10,8 @@ use ign::{Config, Fit, Model, Prepared};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// Fewer validation rows than this and the user is told so.
+const ROUGH_CALIBRATION: usize = 50;
 /// A checkpoint is written at the first epoch after so long.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(120);
 
@@ -66,7 +68,7 @@ impl RunArgs {
         let text = match &self.config {
             Some(path) => {
                 let source = std::fs::read_to_string(path);
-                let hint = "name a TOML file; `ign info MODEL` prints one that works";
+                let hint = "name a TOML file; `ign info MODEL --config` prints one that works";
                 let io = |source| ign::Error::Io { action: "read", path: path.clone(), source, hint };
                 Some((path.display().to_string(), source.map_err(io)?))
             }
@@ -129,6 +131,9 @@ pub(crate) fn train(
         prepared.schema.inputs.len(),
         prepared.schema.feature_names().len()
     ));
+    if config.train.recalibrate && validation < ROUGH_CALIBRATION {
+        progress.note(&format!("only {validation} rows to calibrate with: intervals are rough guesses"));
+    }
     let checkpoint = checkpoint_path(out);
     let fingerprint = prepared.fingerprint();
     let resume = if args.resume { Some(load_checkpoint(&checkpoint, config, &fingerprint)?) } else { None };

@@ -225,9 +225,9 @@ fn training_can_report_in_json_and_holds_out_a_test_part() {
     assert_eq!(report["model"], "m.ign");
     assert!(report["seconds"].as_f64().expect("a number") > 0.0);
     assert_eq!(report["metrics"]["test"]["n"], 50);
-    assert_eq!(report["metrics"]["validation"]["n"], 18, "12 % of the other 150");
+    assert_eq!(report["metrics"]["validation"]["n"], 20, "never fewer than 20 of the other 150");
     let header = folder.ign("info m.ign --json").succeeds().json();
-    assert_eq!(header["rows"], serde_json::json!([132, 18, 50]));
+    assert_eq!(header["rows"], serde_json::json!([130, 20, 50]));
     assert_eq!(header["metrics"]["test"]["y"], report["metrics"]["test"]);
 }
 
