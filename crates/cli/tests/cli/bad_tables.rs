@@ -84,7 +84,7 @@ fn a_target_that_is_no_number_is_refused_with_examples() {
 #[test]
 fn a_target_without_values_or_with_one_is_refused() {
     refused("a,y\n1,\n2,NA\n3,\n", &["t.csv: column `y`: the target has no value in any of 3 rows"]);
-    refused("a,y\n1,5\n2,5\n3,5\n", &["t.csv: column `y`: the target is 5 in all"]);
+    refused("a,y\n1,5\n2,5\n3,5\n", &["t.csv: column `y`: the target is 5 in all 2 rows"]);
 }
 
 #[test]
