@@ -2,6 +2,7 @@
 
 import json
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import mpmath
@@ -10,8 +11,8 @@ FOLDER = Path(__file__).resolve().parent.parent / "crates" / "gp" / "tests" / "f
 
 
 def to_doubles(value):
-    """Nearest doubles in place of 50-digit numbers; `repr` of a double, which json uses, reads back bit for bit."""
-    if isinstance(value, mpmath.mpf):
+    """Nearest doubles in place of 50-digit numbers and fractions; `repr` of a double, which json uses, reads back bit for bit."""
+    if isinstance(value, (mpmath.mpf, Fraction)):
         return float(value)
     if isinstance(value, dict):
         return {key: to_doubles(item) for key, item in value.items()}

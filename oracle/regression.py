@@ -121,7 +121,7 @@ def predict(case, phi_star):
 
 # ---- gradients by central differences ---------------------------------------------------------------------------
 
-def central(case, holder, key, move):
+def central(case, loss, holder, key, move):
     """d loss / d t where `move(value, t)` replaces holder[key]; the case is left as it was."""
     value = holder[key]
     holder[key] = move(value, STEP)
@@ -140,15 +140,18 @@ def scale_by_exp(value, t):
     return value * exp(t)
 
 
-def gradients(case):
+def gradients(case, loss):
+    """By every input of the head that `loss(case)` reads; a probit head has no sigma."""
     kernel = case["kernel"]
     shape = "offset" if kernel["family"] == "linear" else "gamma"
-    result = {f"d_{name}": [[central(case, row, j, shift) for j in range(len(row))] for row in case[name]]
+    result = {f"d_{name}": [[central(case, loss, row, j, shift) for j in range(len(row))] for row in case[name]]
               for name in ("phi", "z", "w")}
-    result["d_b"] = [central(case, case["b"], c, shift) for c in range(len(case["b"]))]
-    result["d_log_sigma"] = [central(case, case["sigma"], c, scale_by_exp) for c in range(len(case["sigma"]))]
-    result["d_log_scale"] = central(case, kernel, "scale", scale_by_exp)
-    result[f"d_log_{shape}"] = central(case, kernel, shape, scale_by_exp)
+    result["d_b"] = [central(case, loss, case["b"], c, shift) for c in range(len(case["b"]))]
+    if "sigma" in case:
+        result["d_log_sigma"] = [central(case, loss, case["sigma"], c, scale_by_exp)
+                                 for c in range(len(case["sigma"]))]
+    result["d_log_scale"] = central(case, loss, kernel, "scale", scale_by_exp)
+    result[f"d_log_{shape}"] = central(case, loss, kernel, shape, scale_by_exp)
     return result
 
 
@@ -203,7 +206,7 @@ def regression_case(rng, family, shape, coincident):
     case["phi_star"] += [list(case["z"][-1]), [6.0] * d]
     case = exactly(case)
     case["loss"] = loss(case)
-    case.update(gradients(case))
+    case.update(gradients(case, loss))
     case["mean"], case["var_latent"] = predict(case, case["phi_star"])
     case["var_y"] = [[v + s ** 2 for s in case["sigma"]] for v in case["var_latent"]]  # [N*, C]
     return case

@@ -99,6 +99,13 @@ class Bench:
         timer = step_timer(peer(precision))
         return self.times(f"step vs {peer.name}", precision, target, lambda: self.our_seconds("step", precision), timer)
 
+    def class_step(self, name, precision, target, peer, inducing):
+        import class_problem as c
+
+        timer = step_timer(peer(precision, inducing))
+        ours = lambda: self.our_seconds("class-step", precision, inducing=inducing, inputs=c.INPUTS, classes=c.CLASSES)
+        return self.times(name, precision, target, ours, timer)
+
     def predict(self, precision, target, predictor):
         import problem
 
@@ -123,10 +130,12 @@ def record(name, precision, unit, ours, peer, ratio, target):
 
 def rows(bench):
     """(name, function that measures it), in the order of the table."""
+    import class_problem
     import gpytorch_svgp
     import jax_jit
     import torch_autograd
     import torch_hand
+    import torch_laplace
     import torch_predict
 
     plan = []
@@ -138,6 +147,10 @@ def rows(bench):
         (jax_jit.Peer, None, ("f32", "f64")),
     ):
         plan += [(f"step vs {peer.name}", lambda a=(p, target, peer): bench.step(*a)) for p in precisions]
+    for peer, target in ((torch_laplace.Peer, None), (torch_laplace.HandPeer, None)):
+        for m in class_problem.INDUCING:
+            name = f"class-step M={m} vs {peer.name}"
+            plan += [(name, lambda a=(name, p, target, peer, m): bench.class_step(*a)) for p in ("f32", "f64")]
     for predictor, target, precisions in (
         (torch_predict.Predictor, 2.0, ("f32", "f64")),
         (gpytorch_svgp.Predictor, 5.0, ("f32", "f64")),
@@ -172,9 +185,14 @@ def main():
     bench = Bench(args)
     import check
 
+    import class_problem
+
     hand, jax = check.head_agreement()
+    classes = [check.class_agreement(m) for m in class_problem.INDUCING]
     if not args.json:
         print(f"gradients agree with torch autograd (f64): hand-derived {hand:.0e}, jax {jax:.0e}")
+        differences, newton, hand = (max(column) for column in zip(*classes))
+        print(f"class-step: differences {differences:.0e}, differentiable Newton step {newton:.0e}, hand-derived {hand:.0e}")
         print(f"{'row':<40} {'':<4} {'ours':>9} {'peer':>9} {'':<8} {'ratio':>6} {'target':>7}", flush=True)
     for name, measure in rows(bench):
         if args.only in name:

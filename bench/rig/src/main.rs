@@ -6,7 +6,7 @@
 use data::Simulated;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
-use gp::{Batch, Coupling, InducingPoints, Kernel, Objective, Real};
+use gp::{Coupling, InducingPoints, Kernel, Likelihood, Model, Objective, Real};
 use ign::train::Event;
 use ign::{Config, Fit, Matrix, Prepared};
 use serde::Deserialize;
@@ -118,16 +118,14 @@ fn head<T: Real>(request: &Request, jitter: f64) -> Value {
     let (phi, y) = (wave(n * d, 2.236_068, spread), wave(n, 0.37, 1.0));
     let kernel = Kernel::paper();
     let mut objective = Objective::new(n, &kernel, &inducing, request.threads);
-    let batch = Batch {
+    let model = Model {
         kernel: &kernel,
         inducing: &inducing,
-        log_sigma: &[-2.0],
+        likelihood: Likelihood::Gaussian { log_sigma: &[-2.0] },
         jitter,
         coupling: Coupling::Batch,
-        phi: &phi,
-        y: &y,
     };
-    let seconds = best_of(request.steps, || objective.evaluate(batch).expect("well-posed"));
+    let seconds = best_of(request.steps, || objective.evaluate(model, &phi, &y).expect("well-posed"));
     let [n, m, d] = [n, m, d].map(|x| x as f64);
     let flops = m * m * d + 2.0 * m * n * d + n * n * d // Gram matrices
         + m * m * m / 3.0 + 2.0 * m * m * n            // Cholesky of K_zz, A and B

@@ -6,7 +6,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Mat, Par};
-use gp::{Batch, Cholesky, Coupling, InducingPoints, Kernel, Objective, Real};
+use gp::{Cholesky, Coupling, InducingPoints, Kernel, Likelihood, Model, Objective, Real};
 use std::hint::black_box;
 
 const N: usize = 128;
@@ -25,17 +25,10 @@ fn head<T: Real>(c: &mut Criterion, name: &str, jitter: f64) {
     let kernel = Kernel::paper();
     let mut objective = Objective::new(N, &kernel, &inducing, 1);
     for (label, coupling) in [("batch", Coupling::Batch), ("rows", Coupling::Rows)] {
-        let batch = Batch {
-            kernel: &kernel,
-            inducing: &inducing,
-            log_sigma: &[-2.0],
-            jitter,
-            coupling,
-            phi: &phi,
-            y: &y,
-        };
+        let likelihood = Likelihood::Gaussian { log_sigma: &[-2.0] };
+        let model = Model { kernel: &kernel, inducing: &inducing, likelihood, jitter, coupling };
         c.bench_function(&format!("head {name} {label}"), |b| {
-            b.iter(|| objective.evaluate(batch).expect("well-posed"))
+            b.iter(|| objective.evaluate(model, &phi, &y).expect("well-posed"))
         });
     }
 }

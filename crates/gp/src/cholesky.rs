@@ -1,12 +1,13 @@
-//! Cholesky factor `L Lᵀ = A` and solves with it, by recursion down to blocks whose inverses are kept.
+//! Cholesky factor `L Lᵀ = A` by faer, and solves with it by recursion down to blocks whose inverses are kept.
 //!
-//! At 512×512 with 128 right-hand sides, one thread (`cargo bench -p ign-gp`): solves take 0.27 / 0.56 ms (f32 / f64)
-//! where faer 0.24.4 takes 0.34 / 0.63, but the factorisation 0.68 / 1.24 where faer takes 0.50 / 1.00: it should
-//! give way to faer's, with the inverses of the diagonal blocks computed from its factor.
+//! The solves are ours because they are faster where they are used most: 512×512 with 128 right-hand sides, one
+//! thread, f32 / f64: 0.27 / 0.56 ms, faer 0.24.4: 0.34 / 0.63 ms (`cargo bench -p ign-gp`).
 
-use crate::matrix::{add_product, column, column_mut, lower_product, product, vectorised};
+use crate::matrix::{add_product, column, column_mut, product, vectorised};
 use crate::{Error, Real};
-use faer::{Accum, Mat, MatMut, MatRef};
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{self as llt, LltRegularization};
+use faer::{Mat, MatMut, MatRef, Par};
 
 /// Size of the diagonal blocks.
 const BLOCK: usize = 32;
@@ -16,13 +17,12 @@ const BLOCK: usize = 32;
 pub struct Cholesky<T: Real> {
     factor: Mat<T>,         // [M, M], lower
     block_inverses: Mat<T>, // [BLOCK, M]: the inverse of diagonal block k stands in its columns
-    panel: Mat<T>,          // [M, BLOCK], work space
 }
 
 impl<T: Real> Cholesky<T> {
     /// Room for a factor of size `m`.
     pub fn with_size(m: usize) -> Self {
-        Self { factor: Mat::zeros(m, m), block_inverses: Mat::zeros(BLOCK, m), panel: Mat::zeros(m, BLOCK) }
+        Self { factor: Mat::zeros(m, m), block_inverses: Mat::zeros(BLOCK, m) }
     }
 
     /// The factor `L`; only its lower triangle has a meaning.
@@ -37,7 +37,7 @@ impl<T: Real> Cholesky<T> {
 
     /// Factors `A + jitter·I` for the lower triangle of `a`; the jitter is raised if it must be, and returned.
     pub fn factor(&mut self, a: MatRef<'_, T>, jitter: f64) -> Result<f64, Error> {
-        self.factor_with_ladder("A", a, jitter, 1)
+        self.factor_with_ladder("A", a, jitter)
     }
 
     /// Factors `A + jitter·I` for the lower triangle of `a`, climbing from `jitter` in steps of ten
@@ -47,7 +47,6 @@ impl<T: Real> Cholesky<T> {
         matrix: &'static str,
         a: MatRef<'_, T>,
         jitter: f64,
-        threads: usize,
     ) -> Result<f64, Error> {
         let m = a.nrows();
         let mean_diagonal = (0..m).map(|i| a[(i, i)].to_f64()).sum::<f64>() / m as f64;
@@ -62,7 +61,7 @@ impl<T: Real> Cholesky<T> {
                 to.copy_from_slice(&column(a, j)[j..]);
                 to[0] += T::of(rung);
             }
-            if self.factor_in_place(threads) {
+            if self.factor_in_place() {
                 return Ok(rung);
             }
             let next = if rung > 0.0 { rung * 10.0 } else { mean_diagonal * 1e-12 };
@@ -73,8 +72,20 @@ impl<T: Real> Cholesky<T> {
         }
     }
 
-    fn factor_in_place(&mut self, threads: usize) -> bool {
-        factor(self.factor.as_mut(), self.block_inverses.as_mut(), self.panel.as_mut(), threads)
+    fn factor_in_place(&mut self) -> bool {
+        let (m, params) = (self.factor.nrows(), Default::default());
+        let scratch = llt::cholesky_in_place_scratch::<T>(m, Par::Seq, params);
+        let (mut memory, regularisation) = (MemBuffer::new(scratch), LltRegularization::default());
+        let stack = MemStack::new(&mut memory);
+        if llt::cholesky_in_place(self.factor.as_mut(), regularisation, Par::Seq, stack, params).is_err() {
+            return false;
+        }
+        for start in (0..m).step_by(BLOCK) {
+            let n = BLOCK.min(m - start);
+            let block = self.factor.as_ref().submatrix(start, start, n, n);
+            invert_diagonal(block, self.block_inverses.as_mut().subcols_mut(start, n));
+        }
+        (0..m).all(|i| self.factor[(i, i)] < T::of(1e15)) // false for NaN too
     }
 
     /// `x ← L⁻¹ x`, columns of `x [M, K]` shared among the threads.
@@ -128,55 +139,6 @@ fn half(n: usize) -> usize {
     (n / 2).next_multiple_of(BLOCK).min(n - 1)
 }
 
-/// Recursive factorisation in place (Gustavson 1997): nearly all of it is a few large products. False when the
-/// matrix is not positive definite. `inverses [BLOCK, n]` receives those of the diagonal blocks; `panel` is
-/// `[n, BLOCK]` of work space.
-fn factor<T: Real>(
-    a: MatMut<'_, T>,
-    inverses: MatMut<'_, T>,
-    mut panel: MatMut<'_, T>,
-    threads: usize,
-) -> bool {
-    let n = a.nrows();
-    if n <= BLOCK {
-        return factor_diagonal(a, inverses);
-    }
-    let middle = half(n);
-    let (left, right) = a.split_at_col_mut(middle);
-    let (mut a_11, mut a_21) = left.split_at_row_mut(middle);
-    let mut a_22 = right.subrows_mut(middle, n - middle);
-    let (mut inverses_1, inverses_2) = inverses.split_at_col_mut(middle);
-    if !factor(a_11.as_mut(), inverses_1.as_mut(), panel.as_mut(), threads) {
-        return false;
-    }
-    solve_right(a_11.as_ref(), inverses_1.as_ref(), a_21.as_mut(), panel.as_mut(), threads);
-    lower_product(a_22.as_mut(), Accum::Add, a_21.as_ref(), a_21.as_ref().transpose(), -1.0, threads);
-    factor(a_22, inverses_2, panel, threads)
-}
-
-/// `x ← x L⁻ᵀ` for `x [K, n]`.
-fn solve_right<T: Real>(
-    l: MatRef<'_, T>,
-    inverses: MatRef<'_, T>,
-    mut x: MatMut<'_, T>,
-    mut panel: MatMut<'_, T>,
-    threads: usize,
-) {
-    let n = l.nrows();
-    if n <= BLOCK {
-        let mut copy = panel.as_mut().submatrix_mut(0, 0, x.nrows(), n);
-        copy.copy_from(x.as_ref());
-        return product(x, copy.as_ref(), inverses.submatrix(0, 0, n, n).transpose(), 1.0, threads);
-    }
-    let middle = half(n);
-    let (mut x_1, mut x_2) = x.as_mut().split_at_col_mut(middle);
-    let (inverses_1, inverses_2) = inverses.split_at_col(middle);
-    solve_right(l.submatrix(0, 0, middle, middle), inverses_1, x_1.as_mut(), panel.as_mut(), threads);
-    let l_21 = l.submatrix(middle, 0, n - middle, middle);
-    add_product(x_2.as_mut(), x_1.as_ref(), l_21.transpose(), -1.0, threads);
-    solve_right(l.submatrix(middle, middle, n - middle, n - middle), inverses_2, x_2, panel, threads);
-}
-
 /// `x ← L⁻¹ x` for `x [n, K]`; `copy` is `[BLOCK, K]`.
 fn solve_left<T: Real>(l: MatRef<'_, T>, inverses: MatRef<'_, T>, x: MatMut<'_, T>, mut copy: MatMut<'_, T>) {
     let n = l.nrows();
@@ -219,55 +181,33 @@ fn solve_left_transposed<T: Real>(
     solve_left_transposed(l.submatrix(0, 0, middle, middle), inverses_1, x_1, copy);
 }
 
-/// Factors one diagonal block and inverts the factor. A smaller block is padded with the identity, so that every
-/// loop has a fixed length and lives in registers.
-fn factor_diagonal<T: Real>(mut a: MatMut<'_, T>, mut inverse: MatMut<'_, T>) -> bool {
-    let n = a.nrows();
+/// Inverts one diagonal block of the factor. A smaller block is padded with the identity, so that every loop has a
+/// fixed length and lives in registers.
+fn invert_diagonal<T: Real>(block: MatRef<'_, T>, mut inverse: MatMut<'_, T>) {
+    let n = block.nrows();
     let mut columns = [[T::default(); BLOCK]; BLOCK];
     let mut rows = columns; // of the inverse
     for (j, to) in columns.iter_mut().enumerate() {
         if j < n {
-            to[j..n].copy_from_slice(&column(a.as_ref(), j)[j..]);
+            to[j..n].copy_from_slice(&column(block, j)[j..]);
         } else {
             to[j] = T::of(1.0);
         }
     }
-    let positive = vectorised(
+    vectorised(
         #[inline(always)]
-        || factor_block(&mut columns) && invert_block(&columns, &mut rows),
+        || invert_block(&columns, &mut rows),
     );
-    for (j, from) in columns[..n].iter().enumerate() {
-        column_mut(a.as_mut(), j)[j..].copy_from_slice(&from[j..n]);
+    for j in 0..n {
         for (to, row) in column_mut(inverse.as_mut(), j).iter_mut().zip(&rows) {
             *to = row[j];
         }
     }
-    positive
-}
-
-/// Right-looking factorisation of the lower triangle; false at a pivot that is not positive. What it leaves above
-/// the diagonal has no meaning.
-#[inline(always)]
-fn factor_block<T: Real>(columns: &mut [[T; BLOCK]; BLOCK]) -> bool {
-    for k in 0..BLOCK {
-        let pivot = columns[k][k];
-        // The comparison is false for NaN too.
-        if !(pivot > T::default() && pivot < T::of(1e30)) {
-            return false;
-        }
-        let scale = T::of(1.0) / pivot.root();
-        columns[k].iter_mut().for_each(|x| *x *= scale);
-        let pivot_column = columns[k];
-        for j in k + 1..BLOCK {
-            subtract_multiple(&mut columns[j], pivot_column[j], &pivot_column);
-        }
-    }
-    true
 }
 
 /// Rows of the inverse of a lower triangular block, all columns at once by forward substitution.
 #[inline(always)]
-fn invert_block<T: Real>(columns: &[[T; BLOCK]; BLOCK], rows: &mut [[T; BLOCK]; BLOCK]) -> bool {
+fn invert_block<T: Real>(columns: &[[T; BLOCK]; BLOCK], rows: &mut [[T; BLOCK]; BLOCK]) {
     for (i, row) in rows.iter_mut().enumerate() {
         row[i] = T::of(1.0);
     }
@@ -279,7 +219,6 @@ fn invert_block<T: Real>(columns: &[[T; BLOCK]; BLOCK], rows: &mut [[T; BLOCK]; 
             subtract_multiple(&mut rows[i], columns[k][i], &solved);
         }
     }
-    true
 }
 
 /// `out −= factor · x`.

@@ -54,7 +54,7 @@ impl<T: Real> Gaussian<T> {
         for j in 0..n {
             column_mut(self.s.as_mut(), j)[j..].copy_from_slice(&column(cov, j)[j..]);
         }
-        self.s_chol.factor_with_ladder("K_x|z + σ²I", self.s.as_ref(), noise, threads)?;
+        self.s_chol.factor_with_ladder("K_x|z + σ²I", self.s.as_ref(), noise)?;
         self.s_chol.inverse_factor(self.inverse.as_mut(), threads);
         let whitened: Vec<T> = (0..n)
             .map(|i| (0..=i).map(|j| self.inverse[(i, j)] * e[j]).sum()) // L⁻¹e

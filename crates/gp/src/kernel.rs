@@ -1,4 +1,4 @@
-//! Kernels: `k(a, b)` for all pairs of two sets of points, and its pull-back.
+//! Kernels: `k(a, b)` for all pairs of two sets of points. `pull_back.rs` has the way back.
 //!
 //! Points are the columns of `[D, ·]` matrices (row-major `[N, D]` features without a copy).
 //! ```text
@@ -9,7 +9,7 @@
 //! ```
 
 use crate::Real;
-use crate::matrix::{add_product, column, column_mut, cut_triangle, dot, product, vectorised};
+use crate::matrix::{column, column_mut, cut_triangle, dot, product, vectorised};
 use faer::{MatMut, MatRef};
 use serde::{Deserialize, Serialize};
 
@@ -197,132 +197,6 @@ impl Kernel {
     pub(crate) fn needs_slopes(&self) -> bool {
         matches!(self, Self::Matern32 { .. } | Self::Matern52 { .. })
     }
-
-    /// Pull-back of [`gram`](Self::gram): from `d_k` to both sets of points and the log parameters.
-    ///
-    /// With `E = d_k ∘ h` (stationary): `d_a = 2(a·diag(E 1) − b Eᵀ)`, `d_b = 2(b·diag(Eᵀ 1) − a E)`,
-    /// `∂log γ = Σ E∘‖a−b‖²`, `∂log s = Σ d_k∘k`. `d_k` is overwritten. Adds to `d_a`, `d_b`, `d_log`.
-    pub(crate) fn pull_back<T: Real>(
-        &self,
-        pair: Pair<'_, T>,
-        mut d_k: MatMut<'_, T>,
-        out: PairGradient<'_, T>,
-    ) {
-        let Pair { a, b, k, h, threads } = pair;
-        let PairGradient { mut d_a, mut d_b, d_log, mut scratch } = out;
-        let mut b_sums = vec![T::default(); b.ncols()];
-        let mut a_sums = vec![T::default(); a.ncols()];
-        for (j, b_sum) in b_sums.iter_mut().enumerate() {
-            let d = column_mut(d_k.as_mut(), j);
-            let (sum, weighted) = self.weigh_column(d, column(k, j), h.map(|h| column(h, j)));
-            *b_sum = sum;
-            d_log[0] += weighted;
-            add(&mut a_sums, d);
-        }
-        let e = d_k.as_ref();
-        match *self {
-            Self::Linear { scale, offset } => {
-                // Here E = d_k itself: k = s aᵀb + c.
-                add_product(d_a.as_mut(), b, e.transpose(), scale, threads);
-                add_product(d_b.as_mut(), a, e, scale, threads);
-                let total = b_sums.iter().map(|s| s.to_f64()).sum::<f64>();
-                d_log[0] -= offset * total;
-                d_log[1] += offset * total;
-            }
-            _ => {
-                product(scratch.as_mut(), a, e, 1.0, threads); // [D, B]
-                add_product(d_a.as_mut(), b, e.transpose(), -2.0, threads);
-                let (a_norms, _) = add_scaled_columns(d_a, a, &a_sums, None, 2.0);
-                let (b_norms, inner) = add_scaled_columns(d_b, b, &b_sums, Some(scratch.as_ref()), 2.0);
-                d_log[1] += a_norms + b_norms - 2.0 * inner;
-            }
-        }
-    }
-
-    /// Pull-back of [`gram_lower`](Self::gram_lower) for a symmetric `d_k`, whose lower triangle is given.
-    ///
-    /// Both arguments move: `d_a = 4(a·diag(E 1) − a E)`. `d_k` is overwritten with the full symmetric `E`.
-    pub(crate) fn pull_back_lower<T: Real>(
-        &self,
-        points: Symmetric<'_, T>,
-        mut d_k: MatMut<'_, T>,
-        out: SymmetricGradient<'_, T>,
-    ) {
-        let Symmetric { a, k, h, threads } = points;
-        let SymmetricGradient { mut d_a, d_log, mut scratch } = out;
-        let mut sums = vec![T::default(); a.ncols()];
-        for j in 0..a.ncols() {
-            let d = &mut column_mut(d_k.as_mut(), j)[j..];
-            let diagonal = d[0].to_f64() * k[(j, j)].to_f64();
-            let (sum, weighted) = self.weigh_column(d, &column(k, j)[j..], h.map(|h| &column(h, j)[j..]));
-            d_log[0] += 2.0 * weighted - diagonal;
-            sums[j] += sum;
-            add(&mut sums[j + 1..], &d[1..]);
-        }
-        mirror(d_k.as_mut());
-        if let Self::Linear { scale, offset } = *self {
-            let total = sums.iter().map(|s| s.to_f64()).sum::<f64>();
-            d_log[0] -= offset * total;
-            d_log[1] += offset * total;
-            add_product(d_a.as_mut(), a, d_k.as_ref(), 2.0 * scale, threads);
-        } else {
-            product(scratch.as_mut(), a, d_k.as_ref(), 1.0, threads);
-            let (norms, inner) = add_scaled_columns(d_a, a, &sums, Some(scratch.as_ref()), 4.0);
-            d_log[1] += 2.0 * (norms - inner);
-        }
-    }
-
-    /// Turns a column of `d_k` into one of `E`; returns `Σ E` and `Σ d_k∘k`.
-    fn weigh_column<T: Real>(&self, d_k: &mut [T], k: &[T], h: Option<&[T]>) -> (T, f64) {
-        let weighted = dot(d_k, k);
-        let sum = match *self {
-            Self::Linear { .. } => d_k.iter().copied().sum(),
-            Self::Rbf { gamma, .. } => {
-                let slope = T::of(-gamma);
-                multiply(d_k, k, slope);
-                slope * weighted
-            }
-            _ => {
-                let h = h.expect("a Matérn kernel is given its slopes");
-                let sum = dot(d_k, h);
-                multiply(d_k, h, T::of(1.0));
-                sum
-            }
-        };
-        (sum, weighted.to_f64())
-    }
-}
-
-/// What [`Kernel::gram`] was given and gave.
-pub(crate) struct Pair<'a, T: Real> {
-    pub(crate) a: MatRef<'a, T>,         // [D, A]
-    pub(crate) b: MatRef<'a, T>,         // [D, B]
-    pub(crate) k: MatRef<'a, T>,         // [A, B]
-    pub(crate) h: Option<MatRef<'a, T>>, // [A, B]
-    pub(crate) threads: usize,
-}
-
-/// Where [`Kernel::pull_back`] adds to.
-pub(crate) struct PairGradient<'a, T: Real> {
-    pub(crate) d_a: MatMut<'a, T>, // [D, A]
-    pub(crate) d_b: MatMut<'a, T>, // [D, B]
-    pub(crate) d_log: &'a mut [f64; 2],
-    pub(crate) scratch: MatMut<'a, T>, // [D, B]
-}
-
-/// What [`Kernel::gram_lower`] was given and gave.
-pub(crate) struct Symmetric<'a, T: Real> {
-    pub(crate) a: MatRef<'a, T>,         // [D, A]
-    pub(crate) k: MatRef<'a, T>,         // [A, A], lower
-    pub(crate) h: Option<MatRef<'a, T>>, // [A, A], lower
-    pub(crate) threads: usize,
-}
-
-/// Where [`Kernel::pull_back_lower`] adds to.
-pub(crate) struct SymmetricGradient<'a, T: Real> {
-    pub(crate) d_a: MatMut<'a, T>, // [D, A]
-    pub(crate) d_log: &'a mut [f64; 2],
-    pub(crate) scratch: MatMut<'a, T>, // [D, A]
 }
 
 /// `‖a−b‖²` from norms and inner product; never below zero.
@@ -362,76 +236,4 @@ fn matern52_column<T: Real>(k: &mut [T], h: &mut [T], a_norms: &[T], b_norm: T, 
 /// `‖xⱼ‖²` for each column.
 fn squared_norms<T: Real>(x: MatRef<'_, T>) -> Vec<T> {
     (0..x.ncols()).map(|j| dot(column(x, j), column(x, j))).collect()
-}
-
-/// `out = out ∘ by · factor`.
-fn multiply<T: Real>(out: &mut [T], by: &[T], factor: T) {
-    vectorised(
-        #[inline(always)]
-        move || out.iter_mut().zip(by).for_each(|(o, &b)| *o = *o * b * factor),
-    );
-}
-
-/// `out += x`.
-fn add<T: Real>(out: &mut [T], x: &[T]) {
-    vectorised(
-        #[inline(always)]
-        move || out.iter_mut().zip(x).for_each(|(o, &x)| *o += x),
-    );
-}
-
-/// `d += factor·(x·diag(sums) − minus)`; returns `Σⱼ sumsⱼ‖xⱼ‖²` and `⟨x, minus⟩`, of which
-/// `Σ E∘‖a−b‖² = Σ E∘(‖a‖² + ‖b‖² − 2aᵀb)` is made without another pass over `E`.
-fn add_scaled_columns<T: Real>(
-    mut d: MatMut<'_, T>,
-    x: MatRef<'_, T>,
-    sums: &[T],
-    minus: Option<MatRef<'_, T>>,
-    factor: f64,
-) -> (f64, f64) {
-    let factor = T::of(factor);
-    let (mut norms, mut inner) = (0.0, 0.0);
-    for (j, &sum) in sums.iter().enumerate() {
-        let x = column(x, j);
-        let d = column_mut(d.as_mut(), j);
-        multiply_add(d, factor * sum, x);
-        norms += sum.to_f64() * dot(x, x).to_f64();
-        if let Some(minus) = minus {
-            let minus = column(minus, j);
-            multiply_add(d, -factor, minus);
-            inner += dot(x, minus).to_f64();
-        }
-    }
-    (norms, inner)
-}
-
-/// `out += factor · x`.
-fn multiply_add<T: Real>(out: &mut [T], factor: T, x: &[T]) {
-    vectorised(
-        #[inline(always)]
-        move || out.iter_mut().zip(x).for_each(|(o, &x)| *o += factor * x),
-    );
-}
-
-/// Copies the lower triangle to the upper one, a strip of columns at a time: reads across the strip, writes
-/// along the columns to its right.
-pub(crate) fn mirror<T: Real>(mut matrix: MatMut<'_, T>) {
-    const TILE: usize = 16;
-    let n = matrix.nrows();
-    for start in (0..n).step_by(TILE) {
-        let width = TILE.min(n - start);
-        for j in start..start + width {
-            for i in j + 1..start + width {
-                matrix[(j, i)] = matrix[(i, j)];
-            }
-        }
-        let (left, mut right) = matrix.as_mut().split_at_col_mut(start + width);
-        let strip: Vec<&[T]> = (start..start + width).map(|j| column(left.as_ref(), j)).collect();
-        for i in start + width..n {
-            let to = &mut column_mut(right.as_mut(), i - start - width)[start..start + width];
-            for (to, from) in to.iter_mut().zip(&strip) {
-                *to = from[i];
-            }
-        }
-    }
 }

@@ -24,6 +24,8 @@ mod kernel;
 mod matrix;
 mod objective;
 mod posterior;
+mod probit;
+mod pull_back;
 mod real;
 mod ridge;
 
@@ -32,7 +34,8 @@ pub use error::Error;
 pub use gaussian::Coupling;
 pub use inducing::InducingPoints;
 pub use kernel::Kernel;
-pub use objective::{Batch, Gradient, Objective, Value};
+pub use objective::{Gradient, Likelihood, Model, Objective, Value};
 pub use posterior::{Latent, Posterior};
+pub use probit::{LogCdf, cdf, log_cdf, log_cdf_derivatives};
 pub use real::Real;
 pub use ridge::solve_ridge;

@@ -8,10 +8,42 @@ use crate::Real;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
+use rayon::prelude::*;
 
 /// Runs `work` where its `rayon::join`s are cheap: inside the pool, entered once instead of at every join.
 pub(crate) fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
     if threads > 1 { rayon::scope(|_| work()) } else { work() }
+}
+
+/// Both, at the same time where there are two threads.
+pub(crate) fn both<A: Send, B: Send>(
+    threads: usize,
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if threads < 2 { (a(), b()) } else { rayon::join(a, b) }
+}
+
+/// Columns in one strip.
+const STRIP: usize = 64;
+
+/// Calls `work(start, strip)` for strips of columns, on the threads given; the results in order.
+pub(crate) fn strips<T: Real, R: Send>(
+    matrix: MatMut<'_, T>,
+    threads: usize,
+    work: &(impl Fn(usize, MatMut<'_, T>) -> R + Sync),
+) -> Vec<R> {
+    let (mut parts, mut rest, mut start) = (Vec::new(), matrix, 0);
+    while rest.ncols() > STRIP {
+        let (strip, right) = rest.split_at_col_mut(STRIP);
+        parts.push((start, strip));
+        (rest, start) = (right, start + STRIP);
+    }
+    parts.push((start, rest));
+    if threads < 2 {
+        return parts.into_iter().map(|(start, strip)| work(start, strip)).collect();
+    }
+    parts.into_par_iter().with_max_len(1).map(|(start, strip)| work(start, strip)).collect()
 }
 
 /// Below so many multiplications a second thread costs more than it brings.

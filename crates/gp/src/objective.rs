@@ -1,4 +1,4 @@
-//! The exact batch likelihood with all its gradients in one pass (paper eqs. 2–6, signs corrected).
+//! The likelihood of a batch with all its gradients in one pass (paper eqs. 2–6, signs corrected).
 //!
 //! ```text
 //! K_zz = k(Z,Z) + εI      B = K_zz⁻¹ K_zx [M,N]      α = K_zz⁻¹ r [M,C]
@@ -13,8 +13,9 @@
 
 use crate::cholesky::Cholesky;
 use crate::gaussian::{Coupling, Gaussian};
-use crate::kernel::{Pair, PairGradient, Symmetric, SymmetricGradient, mirror};
-use crate::matrix::{add_product, column, column_mut, in_pool, lower_product, product};
+use crate::matrix::{add_product, both, column, column_mut, in_pool, lower_product, product};
+use crate::probit::Laplace;
+use crate::pull_back::{Pair, Sums, Symmetric, mirror};
 use crate::{Error, InducingPoints, Kernel, Real};
 use faer::{Accum, Mat, MatMut, MatRef};
 
@@ -27,6 +28,8 @@ pub struct Value {
     pub utilisation: f64,
     /// The jitter that `K_zz` needed.
     pub jitter: f64,
+    /// Newton steps to the mode, the most that an output took; 0 where there is a closed form.
+    pub newton_steps: usize,
 }
 
 /// Gradients of the loss, row-major like what they belong to.
@@ -50,75 +53,101 @@ pub struct Gradient<T: Real> {
 #[derive(Debug)]
 pub struct Objective<T: Real> {
     threads: usize,
-    k_zz: Mat<T>, // [M, M], lower
-    k_zz_chol: Cholesky<T>,
-    k_zx: Mat<T>, // [M, N]
-    k_xx: Mat<T>, // [N, N], lower
-    slopes: Option<Slopes<T>>,
-    solved: Mat<T>,  // [M, N+2C]  A | L⁻¹r, then B | α | B m̄
-    left: Mat<T>,    // [M, N+2C]  B G | −½ B m̄ | −½ α
-    cov: Mat<T>,     // [N, N], lower: K_xx − K_xz B
-    g: Mat<T>,       // [N, N]
-    d_k_zz: Mat<T>,  // [M, M]
-    m_bar: Mat<T>,   // [N, C]
-    y_hat: Mat<T>,   // [N, C]
-    scratch: Mat<T>, // [D, max(M, N)]
-    likelihood: Gaussian<T>,
+    points: Points<T>,
+    rows: Rows<T>,
+    solved: Mat<T>, // [M, N+2C]  A | L⁻¹r, then B | α | B m̄
+    cov: Mat<T>,    // [N, N], lower: K_xx − K_xz B
+    g: Mat<T>,      // [N, N]
+    m_bar: Mat<T>,  // [N, C]
+    y_hat: Mat<T>,  // [N, C]
+    gaussian: Option<Gaussian<T>>,
+    laplace: Option<Laplace<T>>,
     gradient: Gradient<T>,
 }
 
-/// `∂k/∂‖·‖²` for kernels that cannot derive it from `k`.
+/// What belongs to the inducing points alone: ready before a batch's features are.
 #[derive(Debug)]
-struct Slopes<T: Real> {
-    zz: Mat<T>, // [M, M], lower
-    zx: Mat<T>, // [M, N]
-    xx: Mat<T>, // [N, N], lower
+struct Points<T: Real> {
+    k: Mat<T>,         // [M, M], lower
+    h: Option<Mat<T>>, // [M, M], lower: ∂k/∂‖·‖² for kernels that cannot derive it from k
+    chol: Cholesky<T>,
+    left: Mat<T>,    // [M, N+2C]  B G | −½ B m̄ | −½ α
+    d_k: Mat<T>,     // [M, M]
+    scratch: Mat<T>, // [D, M]
 }
 
-/// One batch and where the model stands.
+/// What belongs to the batch's features.
+#[derive(Debug)]
+struct Rows<T: Real> {
+    k_zx: Mat<T>, // [M, N]
+    k_xx: Mat<T>, // [N, N], lower
+    h_zx: Option<Mat<T>>,
+    h_xx: Option<Mat<T>>,
+    e_zx: Mat<T>,    // [M, N]
+    scratch: Mat<T>, // [D, N]
+}
+
+/// The model that a batch is judged by.
 #[derive(Debug, Clone, Copy)]
-pub struct Batch<'a, T: Real> {
+pub struct Model<'a, T: Real> {
     /// The kernel.
     pub kernel: &'a Kernel,
     /// Z, w, b.
     pub inducing: &'a InducingPoints<T>,
-    /// log σ of each output `[C]`.
-    pub log_sigma: &'a [f64],
+    /// What the targets are, given the latent function.
+    pub likelihood: Likelihood<'a>,
     /// Smallest jitter on `K_zz`.
     pub jitter: f64,
     /// Which rows the likelihood couples.
     pub coupling: Coupling,
-    /// Features Φ, row-major `[N, D]`.
-    pub phi: &'a [T],
-    /// Targets, row-major `[N, C]`.
-    pub y: &'a [T],
+}
+
+/// What the targets are, given the latent function.
+#[derive(Debug, Clone, Copy)]
+pub enum Likelihood<'a> {
+    /// `y = f + noise`.
+    Gaussian {
+        /// log σ of each output `[C]`.
+        log_sigma: &'a [f64],
+    },
+    /// `p(y|f) = Φ(y f)` for labels ±1, one-vs-all where there are several outputs. Coupled rows are joined by
+    /// Laplace's approximation; single rows have a closed form.
+    Probit {
+        /// Weight of each row's log-likelihood `[N]`; empty for 1.
+        weights: &'a [f64],
+    },
 }
 
 impl<T: Real> Objective<T> {
     /// Work space for batches of `n` rows, on `threads` threads of the current rayon pool.
     pub fn new(n: usize, kernel: &Kernel, inducing: &InducingPoints<T>, threads: usize) -> Self {
         let (m, d, c) = (inducing.len(), inducing.dim(), inducing.outputs());
-        let slopes = kernel.needs_slopes().then(|| Slopes {
-            zz: Mat::zeros(m, m),
-            zx: Mat::zeros(m, n),
-            xx: Mat::zeros(n, n),
-        });
+        let slopes = |rows, columns| kernel.needs_slopes().then(|| Mat::zeros(rows, columns));
         Self {
             threads,
-            k_zz: Mat::zeros(m, m),
-            k_zz_chol: Cholesky::with_size(m),
-            k_zx: Mat::zeros(m, n),
-            k_xx: Mat::zeros(n, n),
-            slopes,
+            points: Points {
+                k: Mat::zeros(m, m),
+                h: slopes(m, m),
+                chol: Cholesky::with_size(m),
+                left: Mat::zeros(m, n + 2 * c),
+                d_k: Mat::zeros(m, m),
+                scratch: Mat::zeros(d, m),
+            },
+            rows: Rows {
+                k_zx: Mat::zeros(m, n),
+                k_xx: Mat::zeros(n, n),
+                h_zx: slopes(m, n),
+                h_xx: slopes(n, n),
+                e_zx: Mat::zeros(m, n),
+                scratch: Mat::zeros(d, n),
+            },
             solved: Mat::zeros(m, n + 2 * c),
-            left: Mat::zeros(m, n + 2 * c),
             cov: Mat::zeros(n, n),
             g: Mat::zeros(n, n),
-            d_k_zz: Mat::zeros(m, m),
             m_bar: Mat::zeros(n, c),
             y_hat: Mat::zeros(n, c),
-            scratch: Mat::zeros(d, m.max(n)),
-            likelihood: Gaussian::with_size(n),
+            gaussian: None,
+            laplace: None,
             gradient: Gradient {
                 phi: vec![T::default(); n * d],
                 z: vec![T::default(); m * d],
@@ -132,7 +161,7 @@ impl<T: Real> Objective<T> {
 
     /// Rows of a batch.
     pub fn rows(&self) -> usize {
-        self.k_xx.nrows()
+        self.cov.nrows()
     }
 
     /// The gradient of the last evaluation.
@@ -140,166 +169,245 @@ impl<T: Real> Objective<T> {
         &self.gradient
     }
 
-    /// Loss and gradient of one batch: O(M³/3 + M²(2N + D) + MND).
+    /// Loss and gradient of a batch with features `phi`, row-major `[N, D]`, and targets `y`, row-major `[N, C]`:
+    /// O(M³/3 + M²(2N + D) + MND).
     ///
     /// # Panics
-    /// When a length in `batch` does not fit the work space.
-    pub fn evaluate(&mut self, batch: Batch<'_, T>) -> Result<Value, Error> {
-        in_pool(self.threads, || self.evaluate_here(batch))
+    /// When a length does not fit the work space.
+    pub fn evaluate(&mut self, model: Model<'_, T>, phi: &[T], y: &[T]) -> Result<Value, Error> {
+        self.evaluate_between(model, y, || phi, |_| ())
     }
 
-    fn evaluate_here(&mut self, batch: Batch<'_, T>) -> Result<Value, Error> {
-        let (n, m) = (self.rows(), batch.inducing.len());
-        let (d, c) = (batch.inducing.dim(), batch.inducing.outputs());
-        assert_eq!((batch.phi.len(), batch.y.len()), (n * d, n * c), "phi is [N, D] and y is [N, C]");
-        let phi = MatRef::from_column_major_slice(batch.phi, d, n); // [D, N]
-        let jitter = self.condition(&batch, phi)?;
-        let variance: f64 = (0..n).map(|i| self.cov[(i, i)].to_f64() / self.k_xx[(i, i)].to_f64()).sum();
-        let loss = self.likelihood(&batch)?;
-        self.pull_back(&batch, phi);
-        let value = Value { loss, utilisation: 1.0 - variance / n as f64, jitter };
+    /// The same between the two passes of a network: `forward` gives the features, `backward` takes their gradient.
+    /// On two threads the one runs while `K_zz` is factored, the other while the inducing points get their gradient.
+    /// After an error `backward` has not run.
+    ///
+    /// # Panics
+    /// When a length does not fit the work space.
+    pub fn evaluate_between<P: AsRef<[T]> + Send + Sync>(
+        &mut self,
+        model: Model<'_, T>,
+        y: &[T],
+        forward: impl FnOnce() -> P + Send,
+        backward: impl FnOnce(&[T]) + Send,
+    ) -> Result<Value, Error> {
+        in_pool(self.threads, || self.evaluate_here(model, y, forward, backward))
+    }
+
+    fn evaluate_here<P: AsRef<[T]> + Send + Sync>(
+        &mut self,
+        model: Model<'_, T>,
+        y: &[T],
+        forward: impl FnOnce() -> P + Send,
+        backward: impl FnOnce(&[T]) + Send,
+    ) -> Result<Value, Error> {
+        let (n, d, c) = (self.rows(), model.inducing.dim(), model.inducing.outputs());
+        let (z, threads) = (model.inducing.columns(), self.threads);
+        assert_eq!(y.len(), n * c, "y is [N, C]");
+        let (points, rows) = (&mut self.points, &mut self.rows);
+        let (jitter, features) = both(
+            threads,
+            || points.factor(&model, threads),
+            || {
+                let features = forward();
+                assert_eq!(features.as_ref().len(), n * d, "phi is [N, D]");
+                let phi = MatRef::from_column_major_slice(features.as_ref(), d, n);
+                rows.gram(model.kernel, z, phi, threads);
+                features
+            },
+        );
+        let jitter = jitter?;
+        let phi = MatRef::from_column_major_slice(features.as_ref(), d, n); // [D, N]
+        self.condition(&model);
+        let prior = |i: usize| self.rows.k_xx[(i, i)].to_f64();
+        let variance: f64 = (0..n).map(|i| self.cov[(i, i)].to_f64() / prior(i)).sum();
+        let (loss, newton_steps) = self.likelihood(&model, y)?;
         if !loss.is_finite() {
             return Err(Error::NotFinite { what: "the loss" });
         }
-        debug_assert_eq!(self.k_zz.nrows(), m);
-        Ok(value)
+        self.pull_back(&model, phi, backward);
+        Ok(Value { loss, utilisation: 1.0 - variance / n as f64, jitter, newton_steps })
+    }
+
+    /// From `G` and `m̄` to every parameter, and to `backward`.
+    fn pull_back(&mut self, model: &Model<'_, T>, phi: MatRef<'_, T>, backward: impl FnOnce(&[T]) + Send) {
+        let (n, c, threads) = (phi.ncols(), model.inducing.outputs(), self.threads);
+        let (d, z) = (phi.nrows(), model.inducing.columns());
+        mirror(self.g.as_mut());
+        let (solved, mut d_r) = self.solved.as_mut().split_at_col_mut(n + c);
+        let (b, alpha) = solved.as_ref().split_at_col(n);
+        product(d_r.as_mut(), b, self.m_bar.as_ref(), 1.0, 1); // B m̄
+        let (mut b_g, mut rank) = self.points.left.as_mut().split_at_col_mut(n);
+        product(b_g.as_mut(), b, self.g.as_ref(), 1.0, threads);
+        let halved = d_r.as_ref().col_iter().chain(alpha.col_iter());
+        for (mut to, from) in rank.as_mut().col_iter_mut().zip(halved) {
+            to.copy_from(faer::Scale(T::of(-0.5)) * from);
+        }
+
+        let Gradient { phi: d_phi, z: d_z, w: d_w, b: d_b, log_kernel, .. } = &mut self.gradient;
+        let e_zx = &mut self.rows.e_zx;
+        for j in 0..n {
+            let to = column_mut(e_zx.as_mut(), j).iter_mut();
+            to.zip(column(b_g.as_ref(), j)).for_each(|(to, &b_g)| *to = T::of(-2.0) * b_g);
+        }
+        add_product(e_zx.as_mut(), alpha, self.m_bar.as_ref().transpose(), 1.0, threads);
+        d_phi.fill(T::default());
+        let (sums, by_rows) = self.rows.pull_back(
+            model.kernel,
+            z,
+            phi,
+            self.g.as_mut(),
+            MatMut::from_column_major_slice_mut(d_phi, d, n),
+            threads,
+        );
+        let (points, rows, solved) = (&mut self.points, &self.rows, self.solved.as_ref());
+        let (by_points, ()) = both(
+            threads,
+            || {
+                d_z.fill(T::default());
+                let mut d_z = MatMut::from_column_major_slice_mut(d_z, d, z.ncols());
+                let pair = rows.pair(z, phi);
+                let of_pair =
+                    model.kernel.pull_back_left(pair, rows.e_zx.as_ref(), &sums, d_z.as_mut(), threads);
+                let of_points = points.pull_back(model.kernel, z, solved, d_z.as_mut(), threads);
+                // r = Z w + b
+                let d_r = solved.subcols(n + c, c);
+                add_product(d_z, model.inducing.weights(), d_r.transpose(), 1.0, 1);
+                product(MatMut::from_row_major_slice_mut(d_w, d, c), z, d_r, 1.0, 1);
+                for (output, d_b) in d_b.iter_mut().enumerate() {
+                    *d_b = column(d_r, output).iter().copied().sum();
+                }
+                [of_pair[0] + of_points[0], of_pair[1] + of_points[1]]
+            },
+            || backward(d_phi),
+        );
+        *log_kernel = [by_rows[0] + by_points[0], by_rows[1] + by_points[1]];
     }
 
     /// Conditions the batch on the inducing points: fills `cov`, `ŷ` and `B | α`.
-    fn condition(&mut self, batch: &Batch<'_, T>, phi: MatRef<'_, T>) -> Result<f64, Error> {
-        let (n, c, threads) = (phi.ncols(), batch.inducing.outputs(), self.threads);
-        let z = batch.inducing.columns(); // [D, M]
-        let (mut h_zz, mut h_zx, mut h_xx) = (None, None, None);
-        if let Some(slopes) = &mut self.slopes {
-            (h_zz, h_zx, h_xx) =
-                (Some(slopes.zz.as_mut()), Some(slopes.zx.as_mut()), Some(slopes.xx.as_mut()));
-        }
-        batch.kernel.gram_lower(z, self.k_zz.as_mut(), h_zz.take(), threads);
-        let jitter = self.k_zz_chol.factor_with_ladder("K_zz", self.k_zz.as_ref(), batch.jitter, threads)?;
-        batch.kernel.gram(z, phi, self.k_zx.as_mut(), h_zx.take(), threads);
-        batch.kernel.gram_lower(phi, self.k_xx.as_mut(), h_xx.take(), threads);
-
-        self.solved.as_mut().subcols_mut(0, n).copy_from(&self.k_zx);
+    fn condition(&mut self, model: &Model<'_, T>) {
+        let (n, c, threads) = (self.rows(), model.inducing.outputs(), self.threads);
+        let z = model.inducing.columns(); // [D, M]
+        self.solved.as_mut().subcols_mut(0, n).copy_from(&self.rows.k_zx);
         let mut r = self.solved.as_mut().subcols_mut(n, c); // [M, C]
-        product(r.as_mut(), z.transpose(), batch.inducing.weights(), 1.0, 1);
-        for (output, &b) in batch.inducing.b.iter().enumerate() {
+        product(r.as_mut(), z.transpose(), model.inducing.weights(), 1.0, 1);
+        for (output, &b) in model.inducing.b.iter().enumerate() {
             column_mut(r.as_mut(), output).iter_mut().for_each(|r| *r += b);
         }
-        self.k_zz_chol.half_solve(self.solved.as_mut().subcols_mut(0, n + c), self.threads);
+        self.points.chol.half_solve(self.solved.as_mut().subcols_mut(0, n + c), threads);
         let a = self.solved.as_ref().subcols(0, n); // [M, N]  A = L⁻¹K_zx
         for j in 0..n {
-            column_mut(self.cov.as_mut(), j)[j..].copy_from_slice(&column(self.k_xx.as_ref(), j)[j..]);
+            column_mut(self.cov.as_mut(), j)[j..].copy_from_slice(&column(self.rows.k_xx.as_ref(), j)[j..]);
         }
         lower_product(self.cov.as_mut(), Accum::Add, a.transpose(), a, -1.0, threads);
         product(self.y_hat.as_mut(), a.transpose(), self.solved.as_ref().subcols(n, c), 1.0, 1);
-        self.k_zz_chol.half_solve_transposed(self.solved.as_mut().subcols_mut(0, n + c), self.threads);
-        Ok(jitter)
+        self.points.chol.half_solve_transposed(self.solved.as_mut().subcols_mut(0, n + c), threads);
     }
 
     /// Sums the outputs' losses; fills `G` and `m̄`, both already divided by N.
-    fn likelihood(&mut self, batch: &Batch<'_, T>) -> Result<f64, Error> {
-        let (n, c, threads) = (self.rows(), batch.inducing.outputs(), self.threads);
+    fn likelihood(&mut self, model: &Model<'_, T>, y: &[T]) -> Result<(f64, usize), Error> {
+        let (n, c, threads) = (self.rows(), model.inducing.outputs(), self.threads);
+        let share = 1.0 / n as f64;
         self.g.fill(T::default());
-        let mut loss = 0.0;
+        self.gradient.log_sigma.fill(0.0);
+        let (mut loss, mut steps) = (0.0, 0);
         for output in 0..c {
-            let e: Vec<T> = (0..n).map(|i| batch.y[i * c + output] - self.y_hat[(i, output)]).collect();
-            let noise = (2.0 * batch.log_sigma[output]).exp();
+            let y: Vec<T> = (0..n).map(|i| y[i * c + output]).collect();
+            let mean = column(self.y_hat.as_ref(), output);
+            let m_bar = column_mut(self.m_bar.as_mut(), output);
             let (cov, g) = (self.cov.as_ref(), self.g.as_mut());
-            let value = match batch.coupling {
-                Coupling::Batch => self.likelihood.evaluate(cov, noise, &e, g, threads)?,
-                Coupling::Rows => self.likelihood.evaluate_rows(cov, noise, &e, g),
-            };
-            loss += value.loss / n as f64;
-            self.gradient.log_sigma[output] = 2.0 * noise * value.d_noise / n as f64;
-            let scale = T::of(-1.0 / n as f64);
-            for (m_bar, &v) in
-                column_mut(self.m_bar.as_mut(), output).iter_mut().zip(column(self.likelihood.v.as_ref(), 0))
-            {
-                *m_bar = scale * v;
+            match model.likelihood {
+                Likelihood::Gaussian { log_sigma } => {
+                    let gaussian = self.gaussian.get_or_insert_with(|| Gaussian::with_size(n));
+                    let e: Vec<T> = y.iter().zip(mean).map(|(&y, &mean)| y - mean).collect();
+                    let noise = (2.0 * log_sigma[output]).exp();
+                    let value = match model.coupling {
+                        Coupling::Batch => gaussian.evaluate(cov, noise, &e, g, threads)?,
+                        Coupling::Rows => gaussian.evaluate_rows(cov, noise, &e, g),
+                    };
+                    loss += share * value.loss;
+                    self.gradient.log_sigma[output] = 2.0 * noise * value.d_noise * share;
+                    for (m_bar, &v) in m_bar.iter_mut().zip(column(gaussian.v.as_ref(), 0)) {
+                        *m_bar = T::of(-share) * v;
+                    }
+                }
+                Likelihood::Probit { weights } => {
+                    let laplace = self.laplace.get_or_insert_with(|| Laplace::with_size(n, threads));
+                    let weights = (!weights.is_empty()).then_some(weights);
+                    let value = match model.coupling {
+                        // From zero: a start that depended on earlier batches would not survive a checkpoint.
+                        Coupling::Batch => laplace.evaluate(cov, mean, &y, weights, &mut vec![0.0; n], g)?,
+                        Coupling::Rows => laplace.evaluate_rows(cov, mean, &y, weights, g),
+                    };
+                    loss += share * value.loss;
+                    steps = steps.max(value.steps);
+                    for (m_bar, &d_mean) in m_bar.iter_mut().zip(&laplace.d_mean) {
+                        *m_bar = T::of(share * d_mean);
+                    }
+                }
             }
         }
-        let scale = T::of(1.0 / n as f64);
         for j in 0..n {
-            column_mut(self.g.as_mut(), j)[j..].iter_mut().for_each(|g| *g *= scale);
+            column_mut(self.g.as_mut(), j)[j..].iter_mut().for_each(|g| *g *= T::of(share));
         }
-        Ok(loss)
+        Ok((loss, steps))
+    }
+}
+
+impl<T: Real> Points<T> {
+    /// Factors `K_zz`; returns the jitter that it needed.
+    fn factor(&mut self, model: &Model<'_, T>, threads: usize) -> Result<f64, Error> {
+        let h = self.h.as_mut().map(|h| h.as_mut());
+        model.kernel.gram_lower(model.inducing.columns(), self.k.as_mut(), h, threads);
+        self.chol.factor_with_ladder("K_zz", self.k.as_ref(), model.jitter)
     }
 
-    /// From `G` and `m̄` to every parameter.
-    fn pull_back(&mut self, batch: &Batch<'_, T>, phi: MatRef<'_, T>) {
-        let (n, c, threads) = (phi.ncols(), batch.inducing.outputs(), self.threads);
-        let (m, d) = (batch.inducing.len(), batch.inducing.dim());
-        let z = batch.inducing.columns();
-        mirror(self.g.as_mut());
-        let (mut solved, mut d_r) = self.solved.as_mut().split_at_col_mut(n + c);
-        product(d_r.as_mut(), solved.as_ref().subcols(0, n), self.m_bar.as_ref(), 1.0, 1); // B m̄
-        let (b, alpha) = solved.as_mut().split_at_col_mut(n);
-        let (mut bg, mut rank) = self.left.as_mut().split_at_col_mut(n);
-        product(bg.as_mut(), b.as_ref(), self.g.as_ref(), 1.0, threads);
-        for output in 0..c {
-            for (from, to) in
-                [(column(d_r.as_ref(), output), output), (column(alpha.as_ref(), output), c + output)]
-            {
-                column_mut(rank.as_mut(), to).iter_mut().zip(from).for_each(|(to, &x)| *to = T::of(-0.5) * x);
-            }
-        }
-        let right = self.solved.as_ref(); // B | α | B m̄
-        lower_product(
-            self.d_k_zz.as_mut(),
-            Accum::Replace,
-            self.left.as_ref(),
-            right.transpose(),
-            1.0,
-            threads,
-        );
-        let mut d_k_zx = self.left.as_mut().subcols_mut(0, n);
-        let alpha = right.subcols(n, c);
-        for j in 0..n {
-            column_mut(d_k_zx.as_mut(), j).iter_mut().for_each(|d| *d *= T::of(-2.0));
-        }
-        add_product(d_k_zx.as_mut(), alpha, self.m_bar.as_ref().transpose(), 1.0, threads);
+    /// Adds what comes through `K_zz` to `d_z`; `right` is `B | α | B m̄`. Returns the log parameters' part.
+    fn pull_back(
+        &mut self,
+        kernel: &Kernel,
+        z: MatRef<'_, T>,
+        right: MatRef<'_, T>,
+        d_z: MatMut<'_, T>,
+        threads: usize,
+    ) -> [f64; 2] {
+        let left = self.left.as_ref();
+        let fill = |start: usize, strip: MatMut<'_, T>| {
+            let width = strip.ncols();
+            let right = right.subrows(start, width).transpose();
+            product(strip, left.subrows(start, left.nrows() - start), right, 1.0, 1);
+        };
+        let points = Symmetric { a: z, k: self.k.as_ref(), h: self.h.as_ref().map(|h| h.as_ref()) };
+        kernel.pull_back_lower(points, &fill, self.d_k.as_mut(), d_z, self.scratch.as_mut(), threads)
+    }
+}
 
-        let gradient = &mut self.gradient;
-        gradient.z.fill(T::default());
-        gradient.phi.fill(T::default());
-        gradient.log_kernel = [0.0; 2];
-        let mut d_z = MatMut::from_column_major_slice_mut(&mut gradient.z, d, m);
-        let mut d_phi = MatMut::from_column_major_slice_mut(&mut gradient.phi, d, n);
-        let slopes = self.slopes.as_ref();
-        batch.kernel.pull_back_lower(
-            Symmetric { a: z, k: self.k_zz.as_ref(), h: slopes.map(|s| s.zz.as_ref()), threads },
-            self.d_k_zz.as_mut(),
-            SymmetricGradient {
-                d_a: d_z.as_mut(),
-                d_log: &mut gradient.log_kernel,
-                scratch: self.scratch.as_mut().subcols_mut(0, m),
-            },
-        );
-        batch.kernel.pull_back_lower(
-            Symmetric { a: phi, k: self.k_xx.as_ref(), h: slopes.map(|s| s.xx.as_ref()), threads },
-            self.g.as_mut(),
-            SymmetricGradient {
-                d_a: d_phi.as_mut(),
-                d_log: &mut gradient.log_kernel,
-                scratch: self.scratch.as_mut().subcols_mut(0, n),
-            },
-        );
-        batch.kernel.pull_back(
-            Pair { a: z, b: phi, k: self.k_zx.as_ref(), h: slopes.map(|s| s.zx.as_ref()), threads },
-            d_k_zx,
-            PairGradient {
-                d_a: d_z.as_mut(),
-                d_b: d_phi,
-                d_log: &mut gradient.log_kernel,
-                scratch: self.scratch.as_mut().subcols_mut(0, n),
-            },
-        );
-        // r = Z w + b
-        let d_r = self.solved.as_ref().subcols(n + c, c);
-        add_product(d_z, batch.inducing.weights(), d_r.transpose(), 1.0, 1);
-        product(MatMut::from_row_major_slice_mut(&mut gradient.w, d, c), z, d_r, 1.0, 1);
-        for (output, d_b) in gradient.b.iter_mut().enumerate() {
-            *d_b = column(d_r, output).iter().copied().sum();
-        }
+impl<T: Real> Rows<T> {
+    fn gram(&mut self, kernel: &Kernel, z: MatRef<'_, T>, phi: MatRef<'_, T>, threads: usize) {
+        kernel.gram(z, phi, self.k_zx.as_mut(), self.h_zx.as_mut().map(|h| h.as_mut()), threads);
+        kernel.gram_lower(phi, self.k_xx.as_mut(), self.h_xx.as_mut().map(|h| h.as_mut()), threads);
+    }
+
+    fn pair<'a>(&'a self, z: MatRef<'a, T>, phi: MatRef<'a, T>) -> Pair<'a, T> {
+        Pair { a: z, b: phi, k: self.k_zx.as_ref(), h: self.h_zx.as_ref().map(|h| h.as_ref()) }
+    }
+
+    /// Turns `∂K_zx` in `e_zx` into E; adds to `d_phi`. Returns E's sums and the log parameters' part.
+    fn pull_back(
+        &mut self,
+        kernel: &Kernel,
+        z: MatRef<'_, T>,
+        phi: MatRef<'_, T>,
+        g: MatMut<'_, T>,
+        mut d_phi: MatMut<'_, T>,
+        threads: usize,
+    ) -> (Sums<T>, [f64; 2]) {
+        let pair = Pair { a: z, b: phi, k: self.k_zx.as_ref(), h: self.h_zx.as_ref().map(|h| h.as_ref()) };
+        let sums = kernel.weigh(pair, self.e_zx.as_mut(), threads);
+        let e = self.e_zx.as_ref();
+        let of_pair = kernel.pull_back_right(pair, e, &sums, d_phi.as_mut(), self.scratch.as_mut(), threads);
+        let points = Symmetric { a: phi, k: self.k_xx.as_ref(), h: self.h_xx.as_ref().map(|h| h.as_ref()) };
+        let of_points = kernel.pull_back_lower(points, &|_, _| (), g, d_phi, self.scratch.as_mut(), threads);
+        (sums, [of_pair[0] + of_points[0], of_pair[1] + of_points[1]])
     }
 }

@@ -70,7 +70,7 @@ impl<T: Real> Posterior<T> {
         let mut slopes = kernel.needs_slopes().then(|| Mat::zeros(m, m));
         kernel.gram_lower(inducing.columns(), k_zz.as_mut(), slopes.as_mut().map(|h| h.as_mut()), threads);
         let mut k_zz_chol = Cholesky::with_size(m);
-        let jitter = k_zz_chol.factor_with_ladder("K_zz", k_zz.as_ref(), jitter, threads)?;
+        let jitter = k_zz_chol.factor_with_ladder("K_zz", k_zz.as_ref(), jitter)?;
         k_zz_chol.half_solve(alpha.as_mut(), 1);
         k_zz_chol.half_solve_transposed(alpha.as_mut(), 1);
         Ok(Self { kernel, inducing, k_zz_chol, alpha, jitter, threads })

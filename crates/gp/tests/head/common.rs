@@ -1,6 +1,6 @@
 //! What the integration tests share: random problems and the one gradient check.
 
-use gp::{Batch, Coupling, Gradient, InducingPoints, Kernel, Objective, Real, Value};
+use gp::{Coupling, Gradient, InducingPoints, Kernel, Likelihood, Model, Objective, Real, Value};
 
 /// Everything an evaluation needs, owned.
 #[derive(Debug, Clone)]
@@ -45,16 +45,15 @@ impl Problem {
         let inducing =
             InducingPoints::new(&cast(&self.inducing.z), &cast(&self.inducing.w), &cast(&self.inducing.b));
         let mut objective = Objective::new(self.rows(), &self.kernel, &inducing, threads);
-        let batch = Batch {
+        let model = Model {
             kernel: &self.kernel,
             inducing: &inducing,
-            log_sigma: &self.log_sigma,
+            likelihood: Likelihood::Gaussian { log_sigma: &self.log_sigma },
             jitter: self.jitter,
             coupling: self.coupling,
-            phi: &cast(&self.phi),
-            y: &cast(&self.y),
         };
-        let value = objective.evaluate(batch).expect("the problem is well-posed");
+        let value =
+            objective.evaluate(model, &cast(&self.phi), &cast(&self.y)).expect("the problem is well-posed");
         (value, objective.gradient().clone())
     }
 }

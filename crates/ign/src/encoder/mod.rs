@@ -22,7 +22,7 @@ pub enum Mode {
 }
 
 /// A network from inputs to features; its parameters are those of the burn module.
-pub trait Encoder: Module {
+pub trait Encoder: Module + Sync {
     /// A set of inputs held in memory.
     type Inputs: Sync;
 

@@ -3,7 +3,7 @@
 //! The one place where the configured precision becomes a type.
 
 use crate::config::{Config, Precision};
-use gp::{Batch, Coupling, InducingPoints, Kernel, Objective, Posterior, Real, Value};
+use gp::{Coupling, InducingPoints, Kernel, Likelihood, Model, Objective, Posterior, Real, Value};
 
 /// What training needs to know of the head besides its parameters.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,16 +97,17 @@ impl Head {
         }
     }
 
-    /// Loss of one batch; writes the gradients by `phi` and by the flat parameters.
+    /// Loss of one batch between the network's two passes; writes the gradient by the flat parameters.
     pub(crate) fn evaluate(
         &mut self,
         shape: &HeadShape,
         batch: HeadBatch<'_>,
-        out: HeadGradient<'_>,
+        forward: impl FnOnce() -> Vec<f32> + Send,
+        backward: impl FnOnce(Vec<f32>) + Send,
     ) -> Result<Value, gp::Error> {
         match self {
-            Self::Single(objective) => evaluate(objective, shape, batch, out),
-            Self::Double(objective) => evaluate(objective, shape, batch, out),
+            Self::Single(objective) => evaluate(objective, shape, batch, forward, backward),
+            Self::Double(objective) => evaluate(objective, shape, batch, forward, backward),
         }
     }
 }
@@ -114,24 +115,19 @@ impl Head {
 /// What one evaluation needs besides the shape.
 pub(crate) struct HeadBatch<'a> {
     pub(crate) theta: &'a [f32],
-    pub(crate) phi: &'a [f32], // [N, D], scaled
-    pub(crate) y: &'a [f32],   // [N, C]
+    pub(crate) y: &'a [f32], // [N, C]
     pub(crate) threads: usize,
-}
-
-/// Where one evaluation writes to.
-pub(crate) struct HeadGradient<'a> {
-    pub(crate) phi: &'a mut Vec<f32>,
-    pub(crate) theta: &'a mut [f32],
+    pub(crate) d_theta: &'a mut [f32],
 }
 
 fn evaluate<T: Real>(
     slot: &mut Option<Objective<T>>,
     shape: &HeadShape,
     batch: HeadBatch<'_>,
-    out: HeadGradient<'_>,
+    forward: impl FnOnce() -> Vec<f32> + Send,
+    backward: impl FnOnce(Vec<f32>) + Send,
 ) -> Result<Value, gp::Error> {
-    let HeadBatch { theta, phi, y, threads } = batch;
+    let HeadBatch { theta, y, threads, d_theta } = batch;
     let parameters = shape.take_apart(theta);
     let kernel = parameters.kernel(&shape.kernel);
     let inducing = parameters.inducing::<T>();
@@ -141,22 +137,24 @@ fn evaluate<T: Real>(
     }
     let objective = slot.as_mut().expect("just filled");
     let log_sigma: Vec<f64> = parameters.log_sigma.iter().map(|&x| f64::from(x)).collect();
-    let value = objective.evaluate(Batch {
+    let model = Model {
         kernel: &kernel,
         inducing: &inducing,
-        log_sigma: &log_sigma,
+        likelihood: Likelihood::Gaussian { log_sigma: &log_sigma },
         jitter: shape.jitter,
         coupling: shape.coupling,
-        phi: &cast(phi),
-        y: &cast(y),
-    })?;
-    let gradient = objective.gradient();
+    };
     let narrow = |x: &T| x.to_f64() as f32;
-    out.phi.clear();
-    out.phi.extend(gradient.phi.iter().map(narrow));
+    let value = objective.evaluate_between(
+        model,
+        &cast(y),
+        || cast(&forward()),
+        |d_phi| backward(d_phi.iter().map(narrow).collect()),
+    )?;
+    let gradient = objective.gradient();
     let head = gradient.z.iter().chain(&gradient.w).chain(&gradient.b).map(narrow);
     let logs = gradient.log_sigma.iter().chain(&gradient.log_kernel).map(|&x| x as f32);
-    out.theta.iter_mut().zip(head.chain(logs)).for_each(|(to, from)| *to = from);
+    d_theta.iter_mut().zip(head.chain(logs)).for_each(|(to, from)| *to = from);
     Ok(value)
 }
 

@@ -23,12 +23,13 @@ use crate::encoder::{Encoder, Mode};
 use crate::metrics::Metrics;
 use adam::{Adam, Segment};
 use burn::tensor::{Device, Tensor, TensorData};
-use head::{Head, HeadBatch, HeadGradient};
+use head::{Head, HeadBatch};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use readout::Readout;
 use state::Best;
+use std::sync::Mutex;
 
 /// Training cannot go on.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -372,36 +373,54 @@ impl<'a, E: Encoder> Trainer<'a, E> {
         let encoder_len = self.encoder_len();
         let frozen = state.phase == Phase::Likelihood && self.config.train.encoder_rate == 0.0;
         let mode = Mode::Train { seed: self.seed(3, state.phase, step) };
-        let features = self.encoder.features(self.data.inputs, rows, mode); // [N, D]
-        let mut phi = to_vec(features.clone());
         let y: Vec<f32> =
             rows.iter().flat_map(|&row| &self.data.y[row * c..(row + 1) * c]).copied().collect();
-        let mut d_phi = Vec::new();
         let mut d_head = vec![0.0; state.theta.len() - encoder_len];
         let theta = &state.theta[encoder_len..];
-        let (loss, utilisation) = match state.phase {
-            Phase::WarmStart => (self.readout.evaluate(theta, &phi, &y, &mut d_phi, &mut d_head), 0.0),
-            Phase::Likelihood => {
-                state.scale.apply(&mut phi);
-                let value = objective
-                    .evaluate(
-                        &self.head,
-                        HeadBatch { theta, phi: &phi, y: &y, threads: self.threads },
-                        HeadGradient { phi: &mut d_phi, theta: &mut d_head },
-                    )
-                    .map_err(|e| e.to_string())?;
-                state.scale.pull_back(&mut d_phi);
-                (value.loss, value.utilisation)
-            }
-        };
+        let features = Mutex::new(None);
         let mut gradient = Vec::with_capacity(state.theta.len());
-        if frozen {
-            gradient.resize(encoder_len, 0.0);
-        } else {
+        let forward = || {
+            let output = self.encoder.features(self.data.inputs, rows, mode); // [N, D]
+            *features.lock().expect("no panic in between") = Some(output.clone());
+            to_vec(output)
+        };
+        let mut backward = |d_phi: Vec<f32>| {
+            if frozen {
+                return gradient.resize(encoder_len, 0.0);
+            }
+            let features = features.lock().expect("no panic in between").take().expect("forward ran");
             let d_phi = Tensor::<2>::from_data(TensorData::new(d_phi, features.dims()), &self.device);
             let gradients = (features * d_phi).sum().backward();
             parameters::read_gradients(&self.encoder, &gradients, &mut gradient);
-        }
+        };
+        let (loss, utilisation) = match state.phase {
+            Phase::WarmStart => {
+                let (phi, mut d_phi) = (forward(), Vec::new());
+                let loss = self.readout.evaluate(theta, &phi, &y, &mut d_phi, &mut d_head);
+                backward(d_phi);
+                (loss, 0.0)
+            }
+            Phase::Likelihood => {
+                let batch = HeadBatch { theta, y: &y, threads: self.threads, d_theta: &mut d_head };
+                let scale = &state.scale;
+                let value = objective
+                    .evaluate(
+                        &self.head,
+                        batch,
+                        || {
+                            let mut phi = forward();
+                            scale.apply(&mut phi);
+                            phi
+                        },
+                        |mut d_phi| {
+                            scale.pull_back(&mut d_phi);
+                            backward(d_phi);
+                        },
+                    )
+                    .map_err(|e| e.to_string())?;
+                (value.loss, value.utilisation)
+            }
+        };
         gradient.extend_from_slice(&d_head);
         let norm = gradient.iter().map(|&g| f64::from(g) * f64::from(g)).sum::<f64>().sqrt();
         if !(loss.is_finite() && norm.is_finite()) {
