@@ -2,15 +2,22 @@
 """Recomputes the predictions of a model file, from docs/model-file.md alone: numpy, no code shared with the program.
 
     python3 oracle/predict.py MODEL.ign INPUT.csv [--interval 0.9] [--quantiles 0.05,0.5] > predictions.csv
+    python3 oracle/predict.py MODEL.ign t10k-images-idx3-ubyte.gz > predictions.csv       a model of pictures
+
+Numbers have mean, deviations, intervals and quantiles; classes a label, probabilities and latent functions. Pictures are
+read from an idx file and must have the model's size.
 
 Everything is computed in double precision, except what the format defines in single: the scaled inputs, the angles of
 the periodic embedding and the position in a table. The program's encoder is single precision throughout, so the two
-agree to about 1e-5 of the target's standard deviation (`std` of the target in the header), not to the last digit.
+agree to about 1e-5 of the target's standard deviation (`std` of the target in the header; 1 for classes), not to the
+last digit.
 """
 
 import argparse
 import csv
+import gzip
 import json
+import math
 import re
 import statistics
 import struct
@@ -19,7 +26,7 @@ import zlib
 
 import numpy as np
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 USUAL_MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-"]
 
 
@@ -168,6 +175,18 @@ def encode(schema, columns, rows):
     return np.stack(features, axis=1).astype(np.float32) if rows else np.zeros((0, len(features)), np.float32)
 
 
+def read_pictures(path, schema):
+    """Pictures of an idx file as numbers [N, H·W·C], single precision."""
+    with (gzip.open if path.endswith(".gz") else open)(path, "rb") as file:
+        content = file.read()
+    magic, count, height, width = struct.unpack(">IIII", content[:16])
+    assert magic == 0x0803, f"{path} is not an idx file of images"
+    assert (height, width, 1) == (schema["height"], schema["width"], schema["channels"]), "another size than the model's"
+    pixels = np.frombuffer(content, dtype=np.uint8, offset=16).reshape(count, height * width)
+    mean, std = np.float32(schema["mean"]), np.float32(schema["std"])                              # [C], here C = 1
+    return (pixels.astype(np.float32) / np.float32(255) - mean) / std
+
+
 # ---- encoder ----------------------------------------------------------------------------------------------------
 
 def relu(x):
@@ -203,9 +222,8 @@ def look_up(tensors, shape, x, member):
     return np.concatenate(outputs, axis=1)                                                         # [N, tables·W]
 
 
-def features(header, tensors, x):
+def features(shape, scale, tensors, x):
     """Φ [N, D] of the scaled inputs x [N, width], single precision."""
-    shape = header["encoder"]
     members, layers = shape["members"], len(shape["hidden"]) + 1
     parts = []
     for member in range(members):
@@ -222,8 +240,8 @@ def features(header, tensors, x):
         if shape["skip"]:
             h = h + x.astype(float) @ tensors["encoder.skip"][member].astype(float)
         parts.append(h)
-    scale = header["feature_scale"]
-    return (np.concatenate(parts, axis=1) - np.array(scale["shift"])) * scale["scale"]
+    shift, factor = np.float32(scale["shift"]).astype(float), float(np.float32(scale["scale"]))
+    return (np.concatenate(parts, axis=1) - shift) * factor
 
 
 # ---- Gaussian process -------------------------------------------------------------------------------------------
@@ -254,18 +272,36 @@ def factor(k_zz, jitter):
                 raise
 
 
-def posterior(header, tensors, phi):
-    """Latent mean [N, C] and variance [N] of standardised targets."""
-    family = header["kernel"]["family"]
+def posterior(family, jitter, tensors, phi):
+    """Latent mean [N, C] and variance [N]."""
     s, shape = np.exp(tensors["kernel.log_parameters"].astype(float))
     z, w, b = (tensors[f"inducing.{name}"].astype(float) for name in "zwb")
-    lower = factor(kernel_matrix(family, s, shape, z, z), header["config"]["gp"]["jitter"])        # [M, M]
+    lower = factor(kernel_matrix(family, s, shape, z, z), jitter)                                  # [M, M]
     alpha = np.linalg.solve(lower.T, np.linalg.solve(lower, z @ w + b))                            # [M, C]
     k_zx = kernel_matrix(family, s, shape, z, phi)                                                 # [M, N]
     prior = s * (phi * phi).sum(1) + shape if family == "linear" else np.full(len(phi), s)         # [N]
     a = np.linalg.solve(lower, k_zx)                                                               # [M, N]
     return k_zx.T @ alpha, np.maximum(prior - (a * a).sum(0), 0.0)
 
+
+def latent(header, tensors, x):
+    """Latent mean and variance, both [N, C]: of one network for all outputs, or of one for each."""
+    softmax_layer = header["config"].get("head", "gp") == "softmax"
+    means, variances = [], []
+    for k, network in enumerate([header, *header.get("others", [])]):
+        prefix = f"{k}." if k else ""
+        own = {name.removeprefix(prefix): values for name, values in tensors.items() if name.startswith(prefix)}
+        phi = features(header["encoder"], network["feature_scale"], own, x)
+        if softmax_layer:
+            mean, var = phi @ own["softmax.w"].astype(float) + own["softmax.b"], np.zeros(len(phi))
+        else:
+            mean, var = posterior(network["kernel"]["family"], header["config"]["gp"]["jitter"], own, phi)
+        means.append(mean)
+        variances.append(np.repeat(var[:, None], mean.shape[1], axis=1))
+    return np.concatenate(means, axis=1), np.concatenate(variances, axis=1)
+
+
+# ---- numbers ----------------------------------------------------------------------------------------------------
 
 def quantile(calibration, p):
     """Of the standardised residual."""
@@ -281,25 +317,23 @@ def quantile(calibration, p):
     return float(np.interp(position, range(len(table)), table))
 
 
-# ---- table out --------------------------------------------------------------------------------------------------
-
 def percent(p):
     return f"{100 * p:.6f}".rstrip("0").rstrip(".")
 
 
-def predict(header, tensors, x, intervals, quantiles):
+def predict_numbers(header, tensors, x, intervals, quantiles):
     """Names and columns of the predictions."""
-    mean, var = posterior(header, tensors, features(header, tensors, x))
+    mean, var = latent(header, tensors, x)
     sigma = np.exp(tensors["noise.log_sigma"].astype(float))                                       # [C]
     targets = header["schema"]["targets"]
     result = []
     for c, (target, calibration) in enumerate(zip(targets, header["calibration"])):
         prefix = "" if len(targets) == 1 else f"{target['name']}_"
         y = target["mean"] + target["std"] * mean[:, c]
-        latent = calibration["latent"] * var
+        of_function = calibration["latent"] * var[:, c]
         noise = np.exp(np.interp(mean[:, c], calibration["knots"], np.log(calibration["noise"])))  # [N], constant outside
-        std = target["std"] * np.sqrt(latent + noise * sigma[c] ** 2)
-        own = [("mean", y), ("std", std), ("std_latent", target["std"] * np.sqrt(latent))]
+        std = target["std"] * np.sqrt(of_function + noise * sigma[c] ** 2)
+        own = [("mean", y), ("std", std), ("std_latent", target["std"] * np.sqrt(of_function))]
         for level in intervals:
             own.append((f"lower_{percent(level)}", y + std * quantile(calibration, 0.5 - level / 2)))
             own.append((f"upper_{percent(level)}", y + std * quantile(calibration, 0.5 + level / 2)))
@@ -308,24 +342,70 @@ def predict(header, tensors, x, intervals, quantiles):
     return result
 
 
+# ---- classes ----------------------------------------------------------------------------------------------------
+
+def log_cdf(z):
+    """log Φ(z); far to the left by its asymptotic series, whose next term is below 1e-9 there."""
+    if z > -30:
+        return math.log(0.5 * math.erfc(-z / math.sqrt(2)))
+    tail = 1 / (z * z)
+    return -0.5 * z * z - math.log(-z * math.sqrt(2 * math.pi)) + math.log1p(-tail + 3 * tail ** 2 - 15 * tail ** 3)
+
+
+def shares(logarithms):
+    """exp of each, divided by their sum along the rows."""
+    weights = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def predict_classes(header, tensors, x, classes):
+    """Names and columns of the predictions."""
+    calibration = header.get("class_calibration") or {"slope": 1.0, "latent": 1.0}
+    mean, var = latent(header, tensors, x)                                                         # [N, C]
+    var = calibration["latent"] * var
+    config = header["config"]
+    logit = config.get("head", "gp") == "softmax" or config["gp"].get("link", "probit") == "logit"
+    s = calibration["slope"] * mean / np.sqrt(1 + (math.pi / 8 if logit else 1.0) * var)
+    if mean.shape[1] == 1:  # two classes, one latent function: positive for the second
+        s = np.hstack([0 * s, s]) if logit else np.hstack([-s, s])
+        mean, var = np.hstack([-mean, mean]), np.hstack([var, var])
+    p = shares(s if logit else np.vectorize(log_cdf, otypes=[float])(s))                           # [N, K]
+    result = [("label", [classes[k] for k in p.argmax(axis=1)])]
+    for name, values in (("p", p), ("latent_mean", mean), ("latent_std", np.sqrt(var))):
+        result += [(f"{name}_{label}", values[:, k]) for k, label in enumerate(classes)]
+    return result
+
+
+# ---- table out --------------------------------------------------------------------------------------------------
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     numbers = lambda text: [float(part) for part in text.split(",")]  # noqa: E731
     parser.add_argument("model")
-    parser.add_argument("table", help="CSV file with a header line")
+    parser.add_argument("input", help="CSV file with a header line, or an idx file of images")
     parser.add_argument("--interval", type=numbers, default=[])
     parser.add_argument("--quantiles", type=numbers, default=[])
     parser.add_argument("--delimiter", default=",")
     args = parser.parse_args()
     header, tensors = read_model(args.model)
     schema = header["schema"]
-    missing = [text.strip() for text in header["config"]["data"]["missing_values"]] or USUAL_MISSING
-    types = [(column["name"], column_type(column["encoding"])) for column in schema["inputs"]]
-    columns, rows = read_columns(args.table, args.delimiter, missing, types)
-    predictions = predict(header, tensors, encode(schema, columns, rows), args.interval, args.quantiles)
+    if "inputs" in schema:
+        missing = [text.strip() for text in header["config"]["data"]["missing_values"]] or USUAL_MISSING
+        types = [(column["name"], column_type(column["encoding"])) for column in schema["inputs"]]
+        columns, rows = read_columns(args.input, args.delimiter, missing, types)
+        x, predictions = encode(schema, columns, rows), []
+        classes = None if isinstance(schema["targets"], list) else schema["targets"]["levels"]
+    else:
+        x, classes = read_pictures(args.input, schema), schema["classes"]
+        predictions = [("file", [str(i) for i in range(len(x))])]
+    if classes is None:
+        predictions += predict_numbers(header, tensors, x, args.interval, args.quantiles)
+    else:
+        predictions += predict_classes(header, tensors, x, classes)
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow([name for name, _ in predictions])
-    writer.writerows(zip(*([repr(float(value)) for value in values] for _, values in predictions)))
+    text = lambda value: value if isinstance(value, str) else repr(float(value))  # noqa: E731
+    writer.writerows(zip(*([text(value) for value in values] for _, values in predictions)))
 
 
 if __name__ == "__main__":

@@ -3,12 +3,13 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
-use data::Simulated;
+use data::{ImageSet, Simulated};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use gp::{Coupling, InducingPoints, Kernel, Likelihood, Model, Objective, Real};
-use ign::train::Event;
-use ign::{Config, Fit, Matrix, Prepared};
+use ign::{Config, Fit, FitEvent, Inputs, Kind, Prepared};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::BufRead;
@@ -27,6 +28,8 @@ struct Request {
     steps: usize,
     #[serde(default)]
     rows: usize,
+    #[serde(default)]
+    classes: usize,
 }
 
 fn main() {
@@ -36,6 +39,7 @@ fn main() {
         let single = request.precision == "f32";
         let answer = match request.job.as_str() {
             "step" => step(&request),
+            "class-step" => class_step(&request),
             "predict" => predict(&request),
             "head" if single => head::<f32>(&request, 1e-3),
             "head" => head::<f64>(&request, 1e-4),
@@ -70,7 +74,8 @@ fn prepared(request: &Request, rows: usize) -> (Config, Prepared) {
         "train.epochs=1".into(),
         "data.target=[\"y\"]".into(),
     ];
-    let config = Config::resolve(Some("paper"), None, &overrides).expect("a valid configuration");
+    let config =
+        Config::resolve(Kind::Numbers, Some("paper"), None, &overrides).expect("a valid configuration");
     let table = Simulated::Borehole.sample(rows, 0, 0.0);
     let prepared = Prepared::new(&table, &config).expect("a valid table");
     (config, prepared)
@@ -79,10 +84,52 @@ fn prepared(request: &Request, rows: usize) -> (Config, Prepared) {
 /// Whole training steps as `ign train` takes them: batch, encoder, head, backward pass, Adam.
 fn step(request: &Request) -> Value {
     let (config, prepared) = prepared(request, request.batch * (request.steps + 4));
+    steps(request, &config, &prepared)
+}
+
+/// The same for classes of pictures, one against all by Laplace's approximation.
+fn class_step(request: &Request) -> Value {
+    let jitter = if request.precision == "f32" { "1e-3" } else { "1e-4" };
+    let overrides = [
+        "encoder.hidden=[256, 128]".into(),
+        "train.scale_features=true".into(),
+        "train.epochs=1".into(),
+        format!("gp.precision={}", request.precision),
+        format!("gp.jitter={jitter}"),
+        format!("gp.inducing={}", request.inducing),
+        format!("encoder.features={}", request.features),
+        format!("train.batch_size={}", request.batch),
+    ];
+    let config =
+        Config::resolve(Kind::Images, Some("paper"), None, &overrides).expect("a valid configuration");
+    let (rows, width) = (request.batch * (request.steps + 4), request.inputs);
+    let mut random = ChaCha8Rng::seed_from_u64(0);
+    let mut uniform = |count: usize| -> Vec<f32> { (0..count).map(|_| random.random()).collect() };
+    let prototypes = uniform(request.classes * width);
+    let labels: Vec<u32> = uniform(rows).iter().map(|u| (u * request.classes as f32) as u32).collect();
+    let pixel = |(i, noise): (usize, &f32)| {
+        let prototype = prototypes[labels[i / width] as usize * width + i % width];
+        (255.0 * (0.1 * prototype + 0.9 * noise)) as u8
+    };
+    let set = ImageSet {
+        pixels: uniform(rows * width).iter().enumerate().map(pixel).collect(),
+        height: width,
+        width: 1,
+        channels: 1,
+        labels: Some(labels.clone()),
+        classes: (0..request.classes).map(|class| class.to_string()).collect(),
+        names: Vec::new(),
+        origin: "made up".into(),
+    };
+    let prepared = Prepared::images(set, &config).expect("valid pictures");
+    steps(request, &config, &prepared)
+}
+
+fn steps(request: &Request, config: &Config, prepared: &Prepared) -> Value {
     let mut marks = Vec::new();
     prepared
-        .fit(&config, request.threads, None, &mut |event| {
-            if let Event::Step { .. } = event {
+        .fit(config, request.threads, None, &mut |event| {
+            if let FitEvent::Step { .. } = event {
                 marks.push(Instant::now());
             }
             marks.len() < request.steps + 3
@@ -101,8 +148,8 @@ fn predict(request: &Request) -> Value {
         unreachable!("nobody asks for a stop")
     };
     let table = Simulated::Borehole.sample(request.rows, 1, 0.0);
-    let encoded = model.header().schema.encode(&table, None).expect("the same columns");
-    let x = Matrix { x: encoded.x, width: encoded.width };
+    let schema = model.header().schema.table().expect("a table's model");
+    let x = Inputs::from(schema.encode(&table, None).expect("the same columns"));
     json!({ "seconds": best_of(3, || model.predict(&x)) })
 }
 

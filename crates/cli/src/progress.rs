@@ -1,6 +1,7 @@
 //! What a person sees while a run goes on, and what Ctrl-C does to it.
 
-use ign::train::{EpochRecord, Event, Phase};
+use ign::FitEvent;
+use ign::train::{EpochRecord, Phase};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -39,16 +40,17 @@ impl Progress {
     }
 
     /// Shows an event.
-    pub(crate) fn show(&mut self, event: &Event<'_>) {
+    pub(crate) fn show(&mut self, event: &FitEvent<'_>) {
         match event {
-            Event::Epoch { planned_steps, .. } => self.bar.set_length(*planned_steps as u64),
-            Event::Step { done, phase, loss } => {
+            FitEvent::Standing(_) => {}
+            FitEvent::Step { done, planned, phase, loss } => {
+                self.bar.set_length(*planned as u64);
                 self.bar.set_position(*done as u64);
                 if done.is_multiple_of(8) {
                     self.bar.set_message(format!("{} loss {loss:.3} {}", name(*phase), self.last));
                 }
             }
-            Event::Record(record) => {
+            FitEvent::Record { network: (k, networks), record } => {
                 self.last = validation(record);
                 // A small table's warm start has hundreds of epochs.
                 let worth_a_line = record.phase == Phase::Likelihood
@@ -57,10 +59,12 @@ impl Progress {
                 if !self.quiet && self.bar.is_hidden() && worth_a_line {
                     let loss = record.loss.map_or(String::new(), |loss| format!("loss {loss:.4}  "));
                     let used = record.utilisation.map_or(String::new(), |u| format!("  utilisation {u:.3}"));
-                    eprintln!("{} epoch {}: {loss}{}{used}", name(record.phase), record.epoch, self.last);
+                    let which = if *networks > 1 { format!("network {} ", k + 1) } else { String::new() };
+                    let phase = name(record.phase);
+                    eprintln!("{which}{phase} epoch {}: {loss}{}{used}", record.epoch, self.last);
                 }
             }
-            Event::Notice(text) => self.note(text),
+            FitEvent::Notice(text) => self.note(text),
         }
     }
 
@@ -91,12 +95,13 @@ fn name(phase: Phase) -> &'static str {
 /// Validation figures of an epoch, of standardised targets.
 fn validation(record: &EpochRecord) -> String {
     let show = |label: &str, x: Option<f64>| x.map(|x| format!("{label} {x:.4}"));
-    let parts: Vec<String> = [show("RMSE", record.rmse), show("NLL", record.nll), show("CRPS", record.crps)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let accuracy = record.accuracy.map(|share| format!("accuracy {:.2} %", 100.0 * share));
+    let figures = [accuracy, show("RMSE", record.rmse), show("NLL", record.nll), show("CRPS", record.crps)];
+    let parts: Vec<String> = figures.into_iter().flatten().collect();
     if parts.is_empty() {
         String::new()
+    } else if record.accuracy.is_some() {
+        format!("validation {}", parts.join(" "))
     } else {
         format!("validation (in deviations of the target) {}", parts.join(" "))
     }

@@ -1,6 +1,6 @@
 //! Rows in blocks of known types, in constant memory: prediction over pipes of any length.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
@@ -18,7 +18,8 @@ use crate::table::{Column, Table, no_such_column};
 pub struct Block {
     /// The columns that were asked for, typed.
     pub table: Table,
-    /// The columns carried along as they were read: text from CSV and JSON lines, typed from Parquet.
+    /// The columns carried along as they were read: text from CSV, JSON values from JSON lines, typed from
+    /// Parquet. A [`RowWriter`](crate::RowWriter) gives text the type that it stands for.
     pub kept: RecordBatch,
     /// Position of the block's first row in the file, from 0.
     pub first_row: usize,
@@ -33,6 +34,8 @@ pub struct Blocks {
     /// Position in the file of each column carried along.
     kept: Vec<usize>,
     kept_schema: SchemaRef,
+    /// Columns whose type the user gave.
+    declared: Arc<BTreeSet<String>>,
     block_rows: usize,
     rows: usize,
     done: bool,
@@ -86,8 +89,17 @@ impl Blocks {
         let kept = keep.iter().map(find).collect::<Result<Vec<_>, DataError>>()?;
         let fields: Vec<Field> = kept.iter().map(|index| reader.kept_field(*index)).collect();
         let kept_schema = Arc::new(Schema::new(fields));
-        let block_rows = block_rows.max(1);
-        Ok(Blocks { file: input.name, reader, wanted, kept, kept_schema, block_rows, rows: 0, done: false })
+        Ok(Blocks {
+            file: input.name,
+            reader,
+            wanted,
+            kept,
+            kept_schema,
+            declared: Arc::new(options.column_types.keys().cloned().collect()),
+            block_rows: block_rows.max(1),
+            rows: 0,
+            done: false,
+        })
     }
 
     /// The schema of [`Block::kept`], known before the first block.
@@ -131,7 +143,8 @@ impl Blocks {
             .map(|builder| builder.finish())
             .collect();
         let names = self.wanted.iter().map(|(_, name, _)| name.clone()).collect();
-        let table = Table::from_file(Arc::clone(&self.file), names, columns, rows, places);
+        let table = Table::from_file(Arc::clone(&self.file), names, columns, rows, places)
+            .with_declared(Arc::clone(&self.declared));
         let kept = self.kept_batch(&mut sinks, rows)?;
         let first_row = self.rows;
         self.rows += rows;

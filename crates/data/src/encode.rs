@@ -6,7 +6,7 @@ use crate::error::DataError;
 use crate::problem::Problem;
 use crate::schema::{Encoding, TableSchema};
 use crate::table::{Column, Table};
-use crate::target::target_values;
+use crate::target::{Target, TargetValues, target_values};
 
 /// Inputs as a matrix.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,24 +72,28 @@ impl TableSchema {
         Ok(Encoded { x, width, unseen })
     }
 
-    /// The targets of `rows` (all if `None`) as an [N, C] row-major matrix, standardised; NaN where missing.
+    /// The targets of `rows` (all if `None`): standardised numbers or class indices.
     ///
     /// # Errors
-    /// If a target is not in the table or not numeric.
+    /// If a target is not in the table or not of its type, or a label did not occur in training.
     ///
     /// # Panics
     /// If a row is beyond the table.
-    pub fn targets(&self, table: &Table, rows: Option<&[usize]>) -> Result<Vec<f64>, DataError> {
+    pub fn targets(&self, table: &Table, rows: Option<&[usize]>) -> Result<TargetValues, DataError> {
+        let targets = match &self.targets {
+            Target::Classes(target) => return target.codes(table, rows).map(TargetValues::Classes),
+            Target::Numbers(targets) => targets,
+        };
         let count = rows.map_or(table.rows(), <[usize]>::len);
-        let outputs = self.targets.len();
+        let outputs = targets.len();
         let mut y = vec![f64::NAN; count * outputs]; // [N, C]
-        for (c, target) in self.targets.iter().enumerate() {
+        for (c, target) in targets.iter().enumerate() {
             let values = target_values(table, &target.name)?;
             for n in 0..count {
                 y[n * outputs + c] = (values[row_at(rows, n)] - target.mean) / target.std;
             }
         }
-        Ok(y)
+        Ok(TargetValues::Numbers(y))
     }
 }
 

@@ -2,14 +2,17 @@
 
 use std::collections::HashMap;
 
+use crate::classes::ClassTarget;
 use crate::datetime::DatePart;
 use crate::error::DataError;
 use crate::notice::Notice;
 use crate::problem::Problem;
 use crate::scale::{Scale, Scaling, mean_and_std, median};
-use crate::schema::{EncodeOptions, Encoding, InputColumn, TableSchema, TargetColumn};
+use crate::schema::{EncodeOptions, Encoding, InputColumn, TableSchema};
+use crate::suspect::suspicion;
 use crate::table::{Column, Table};
-use crate::target::target_values;
+use crate::target::{Target, TargetColumn, target_values};
+use crate::task::{Task, recognise_task};
 
 /// From so many distinct texts on, a column can be an identifier.
 const IDENTIFIER_LEVELS: usize = 10;
@@ -19,16 +22,19 @@ const IDENTIFIER_SHARE: f64 = 0.9;
 impl TableSchema {
     /// Fits the schema on `rows` of `table`; every column that is not a target becomes an input.
     ///
-    /// Columns that cannot help (constant, without values, identifiers) are left out with a [`Notice`].
+    /// Without a `task` the target decides, see [`recognise_task`]. Columns that cannot help (constant,
+    /// without values, identifiers) are left out with a [`Notice`].
     ///
     /// # Errors
-    /// If there are fewer than 2 rows, a target is unusable, or no input is left.
+    /// If there are fewer than 2 rows, a target is unusable, there are several targets of classes, or no
+    /// input is left.
     ///
     /// # Panics
     /// If a row is beyond the table.
     pub fn fit(
         table: &Table,
         targets: &[String],
+        task: Option<Task>,
         rows: &[usize],
         options: &EncodeOptions,
     ) -> Result<(TableSchema, Vec<Notice>), DataError> {
@@ -36,22 +42,42 @@ impl TableSchema {
         if targets.is_empty() {
             return Err(failed(Problem::NoTarget));
         }
-        let fitted: Result<Vec<TargetColumn>, DataError> =
-            targets.iter().map(|name| fit_target(table, name, rows)).collect();
-        let targets_fitted = fitted?;
         let (mut inputs, mut notices) = (Vec::new(), Vec::new());
+        let task = match task {
+            Some(task) => task,
+            None => {
+                let (task, notice) = recognise_task(table, targets)?;
+                notices.extend(notice);
+                task
+            }
+        };
+        let fitted = match (task, targets) {
+            (Task::Regression, _) => {
+                let fitted: Result<_, DataError> =
+                    targets.iter().map(|name| fit_target(table, name, rows)).collect();
+                Target::Numbers(fitted?)
+            }
+            (Task::Classification, [name]) => {
+                Target::Classes(ClassTarget::fit(table, name, rows, &mut notices)?)
+            }
+            (Task::Classification, _) => {
+                return Err(failed(Problem::SeveralClassTargets { targets: targets.len() }));
+            }
+        };
         for (name, column) in table.names().iter().zip(table.columns()) {
             if targets.contains(name) {
                 continue;
             }
-            if let Some(encoding) = fit_input(name, column, rows, options, &mut notices) {
+            let declared = table.is_declared(name);
+            notices.extend(suspicion(table, (name, column), rows, options.scaling));
+            if let Some(encoding) = fit_input(name, column, declared, rows, options, &mut notices) {
                 inputs.push(InputColumn { name: name.clone(), encoding });
             }
         }
         if inputs.is_empty() {
             return Err(failed(Problem::NoInputs));
         }
-        Ok((TableSchema { inputs, targets: targets_fitted }, notices))
+        Ok((TableSchema { inputs, targets: fitted }, notices))
     }
 }
 
@@ -78,6 +104,7 @@ fn fit_target(table: &Table, name: &str, rows: &[usize]) -> Result<TargetColumn,
 fn fit_input(
     name: &str,
     column: &Column,
+    declared: bool,
     rows: &[usize],
     options: &EncodeOptions,
     notices: &mut Vec<Notice>,
@@ -92,7 +119,8 @@ fn fit_input(
     if let Column::Category { codes, .. } = column {
         let distinct = frequencies(codes, rows).len();
         let present = rows.len() - gaps;
-        if distinct > IDENTIFIER_LEVELS && distinct as f64 >= IDENTIFIER_SHARE * present as f64 {
+        let many = distinct > IDENTIFIER_LEVELS && !declared;
+        if many && distinct as f64 >= IDENTIFIER_SHARE * present as f64 {
             notices.push(Notice::IdentifierLikeColumnDropped {
                 column: column_name(),
                 distinct,

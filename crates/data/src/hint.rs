@@ -1,5 +1,7 @@
 //! The remedy for each [`Problem`], as the second line of an error.
 
+use crate::looks::foreign_notation;
+use crate::nearest::nearest;
 use crate::problem::Problem;
 use crate::source::ColumnType;
 
@@ -52,6 +54,21 @@ pub(crate) fn hint(problem: &Problem, column: Option<&str>) -> Option<String> {
         Problem::UnsupportedType { .. } => format!("set `data.columns.{key} = \"ignore\"`"),
         Problem::TypeChanged { expected, .. } => format!("set `data.columns.{key} = \"{expected}\"`"),
         Problem::TargetNotNumeric { kind, examples } => target_not_numeric(*kind, examples),
+        Problem::TargetIsDate { .. } => "predict a number instead, such as days since a date".into(),
+        Problem::SeveralClassTargets { .. } => {
+            "name one target, or pass `--task regression` if all of them are numbers".into()
+        }
+        Problem::OneClass { .. } => {
+            "add examples of another class (for images: a sub-folder for each); there is nothing to tell apart"
+                .into()
+        }
+        Problem::TooManyClasses { kind: ColumnType::Number, .. } => {
+            "pass `--task regression` to predict it as a number".into()
+        }
+        Problem::TooManyClasses { .. } => {
+            "it looks like an identifier; choose another target, merge rare classes, or add rows".into()
+        }
+        Problem::UnknownLabel { label, known } => unknown_label(label, known),
         Problem::TargetAllMissing { .. } => {
             "check the column's name and `data.missing_values`, which may cover its values".into()
         }
@@ -63,6 +80,8 @@ pub(crate) fn hint(problem: &Problem, column: Option<&str>) -> Option<String> {
         Problem::NoInputs => {
             "all columns are targets, ignored, constant or missing; add an informative one".into()
         }
+        Problem::Image(problem) => problem.hint(),
+        Problem::KeptTypeChanged { .. } => "write csv or jsonl instead, where values may differ".into(),
         Problem::Io { action: "read", .. } => "check the permissions of the file".into(),
         Problem::Io { .. } => "check that the folder exists, is writable and has space".into(),
         Problem::BrokenPipe | Problem::UnequalLengths { .. } | Problem::Unwritable { .. } => return None,
@@ -73,27 +92,38 @@ fn no_such_column(available: &[String]) -> String {
     if !available.is_empty() && available.iter().all(|name| name.parse::<f64>().is_ok()) {
         return "the first line looks like data: put a header line with column names above it".into();
     }
-    let listed: Vec<String> = available.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
-    let more = if available.len() > LISTED { ", …" } else { "" };
-    format!("the file has {}{more}", listed.join(", "))
+    format!("the file has {}", listed(available))
+}
+
+/// The first few names.
+pub(crate) fn listed(names: &[String]) -> String {
+    let listed: Vec<String> = names.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > LISTED { ", …" } else { "" };
+    format!("{}{more}", listed.join(", "))
+}
+
+fn unknown_label(label: &str, known: &[String]) -> String {
+    let meant = match nearest(label, known) {
+        Some(near) => format!("did you mean `{near}`? "),
+        None => String::new(),
+    };
+    format!("{meant}it was trained on {}; correct the label, or train with examples of it", listed(known))
 }
 
 fn target_not_numeric(kind: ColumnType, examples: &[String]) -> String {
-    let decimal_comma = |text: &String| {
-        let text = text.trim_matches('"');
-        text.matches(',').count() == 1 && text.replace(',', ".").parse::<f64>().is_ok()
-    };
-    if examples.iter().any(decimal_comma) {
-        "write numbers with a decimal point instead of a comma".into()
+    let unquoted: Vec<String> = examples.iter().map(|text| text.trim_matches('"').to_owned()).collect();
+    if let Some((notation, _)) = foreign_notation(&unquoted) {
+        format!("{}; `--task classification` takes each text for a class", notation.remedy())
     } else if kind == ColumnType::Boolean {
-        "write 0 and 1 in the file to regress on it; classification is not offered".into()
+        "leave `--task regression` out to learn classes, or write 0 and 1 in the file".into()
     } else {
-        "choose a numeric target, or list its non-numbers under `data.missing_values`".into()
+        "leave `--task regression` out to learn classes, or list non-numbers under `data.missing_values`"
+            .into()
     }
 }
 
 /// A bare TOML key where possible, otherwise a quoted one.
-fn toml_key(name: &str) -> String {
+pub(crate) fn toml_key(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.chars().all(bare) { name.into() } else { format!("{name:?}") }
 }

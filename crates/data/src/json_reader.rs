@@ -145,7 +145,9 @@ impl JsonReader {
                     .json_cell(value)
                     .and_then(|cell| sink.push(cell, place))
                     .map_err(|problem| DataError::at(&self.file, place, problem).in_column(key))?;
-                sink.keep_text(value.text());
+                if sink.keep.is_some() {
+                    sink.keep_text(value.json().as_deref());
+                }
             }
         }
         for (sink, seen) in sinks.iter_mut().zip(&self.last_seen) {

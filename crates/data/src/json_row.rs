@@ -39,13 +39,13 @@ impl<'a> JsonValue<'a> {
         }
     }
 
-    /// The value as text, for a column carried along.
-    pub(crate) fn text(&self) -> Option<&str> {
+    /// The value as JSON, for a column carried along.
+    pub(crate) fn json(&self) -> Option<Cow<'_, str>> {
         match self {
-            JsonValue::Boolean(true) => Some("true"),
-            JsonValue::Boolean(false) => Some("false"),
-            JsonValue::Number(text) => Some(text),
-            JsonValue::Text(text) => Some(text),
+            JsonValue::Boolean(true) => Some("true".into()),
+            JsonValue::Boolean(false) => Some("false".into()),
+            JsonValue::Number(text) => Some((*text).into()),
+            JsonValue::Text(text) => serde_json::to_string(text).ok().map(Cow::Owned),
             JsonValue::Null | JsonValue::Array | JsonValue::Object => None,
         }
     }

@@ -1,7 +1,8 @@
-//! The data layer of `ign`: tables in, matrices through, predictions out.
+//! The data layer of `ign`: tables and images in, matrices through, predictions out.
 //!
 //! ```text
 //! file or pipe ──read_table / read_blocks──▶ Table ──TableSchema::encode──▶ matrix
+//! pictures     ──read_images──▶ ImageSet ──ImageSchema::conform──▶ bytes
 //! predictions  ──RowWriter──▶ csv, parquet or json lines
 //! ```
 //!
@@ -13,6 +14,7 @@ mod atomic;
 mod blocks;
 mod build;
 mod cell;
+mod classes;
 mod csv_reader;
 mod datetime;
 mod delimiter;
@@ -20,14 +22,19 @@ mod encode;
 mod error;
 mod fit;
 mod hint;
+mod images;
 mod infer;
 mod input;
 mod json_reader;
 mod json_row;
+mod kept;
+mod looks;
+mod natural;
 mod nearest;
 mod notice;
 mod output;
 mod parquet_reader;
+mod parquet_writer;
 mod places;
 mod problem;
 mod read;
@@ -39,24 +46,34 @@ mod simulated;
 mod sniff;
 mod source;
 mod split;
+mod suspect;
 mod table;
 mod target;
+mod task;
 mod write;
+mod zoned;
 
 pub use arrow::record_batch::RecordBatch;
 pub use atomic::write_atomically;
 pub use blocks::{Block, Blocks, read_blocks};
+pub use classes::{ClassTarget, class_codes};
 pub use datetime::DatePart;
 pub use encode::Encoded;
 pub use error::DataError;
+pub use images::{
+    ImageOptions, ImageProblem, ImageSchema, ImageSet, ImageSize, ImageSource, NamedSet, Part, Progress,
+    data_dir, read_images,
+};
+pub use looks::Notation;
 pub use notice::Notice;
 pub use problem::Problem;
 pub use read::{read_columns, read_table};
 pub use scale::{Scale, Scaling};
-pub use schema::{EncodeOptions, Encoding, InputColumn, TableSchema, TargetColumn};
+pub use schema::{EncodeOptions, Encoding, InputColumn, TableSchema};
 pub use simulated::Simulated;
 pub use source::{ColumnType, Format, ReadOptions, Source};
-pub use split::split;
+pub use split::{split, split_by_class};
 pub use table::{Column, Table};
-pub use target::rows_with_targets;
+pub use target::{Target, TargetColumn, TargetValues, rows_with_targets};
+pub use task::{Task, recognise_task};
 pub use write::{RowWriter, Sink};

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::images::ImageProblem;
 use crate::source::ColumnType;
 
 /// What is wrong. The place stands in [`DataError`](crate::DataError), the remedy in its `hint()`.
@@ -181,6 +182,44 @@ pub enum Problem {
         /// A few of its values.
         examples: Vec<String>,
     },
+    /// A target of dates.
+    #[error("the target is a date, such as {}", .examples.join(", "))]
+    TargetIsDate {
+        /// A few of its values.
+        examples: Vec<String>,
+    },
+    /// Several targets, though classes are to be learned.
+    #[error("{targets} targets are named, but classes can be learned for one only")]
+    SeveralClassTargets {
+        /// How many.
+        targets: usize,
+    },
+    /// Labels that are all the same.
+    #[error("the target has one class only: {label:?} in all {rows} rows")]
+    OneClass {
+        /// The class.
+        label: String,
+        /// Rows (or images) with a label.
+        rows: usize,
+    },
+    /// More classes than can be meant.
+    #[error("the target has {classes} classes in {rows} rows")]
+    TooManyClasses {
+        /// Distinct labels.
+        classes: usize,
+        /// Rows with a label.
+        rows: usize,
+        /// The column's type.
+        kind: ColumnType,
+    },
+    /// A label that did not occur in training.
+    #[error("the model does not know the class {label:?}")]
+    UnknownLabel {
+        /// The label.
+        label: String,
+        /// Those that it knows.
+        known: Vec<String>,
+    },
     /// A target without a value.
     #[error("the target has no value in any of {rows} rows")]
     TargetAllMissing {
@@ -207,6 +246,17 @@ pub enum Problem {
     /// No column is left to learn from.
     #[error("no input column is left to learn from")]
     NoInputs,
+    /// What can be wrong with images.
+    #[error(transparent)]
+    Image(#[from] ImageProblem),
+    /// A kept column whose cells are no numbers any more, in a format of one type a column.
+    #[error(
+        "column `{column}` has other values here than in the first rows, but a parquet column has one type"
+    )]
+    KeptTypeChanged {
+        /// The column.
+        column: String,
+    },
     /// A batch that does not fit the writer's schema, or cannot be written in its format.
     #[error("cannot write these rows: {message}")]
     Unwritable {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, StringArray, StringBuilder, new_empty_array};
-use arrow::datatypes::{DataType, Field};
+use arrow::datatypes::Field;
 
 use crate::build::Builder;
 use crate::cell::{Cell, MissingValues};
@@ -12,6 +12,7 @@ use crate::error::{DataError, Place};
 use crate::infer::Inference;
 use crate::input::{Input, Opened};
 use crate::json_reader::JsonReader;
+use crate::kept::{Origin, kept_field};
 use crate::parquet_reader::ParquetReader;
 use crate::places::Places;
 use crate::problem::Problem;
@@ -90,7 +91,8 @@ impl Reader {
     pub(crate) fn kept_field(&self, index: usize) -> Field {
         match self {
             Reader::Parquet(reader) => reader.field(index).as_ref().clone(),
-            Reader::Csv(_) | Reader::Json(_) => Field::new(&self.names()[index], DataType::Utf8, true),
+            Reader::Csv(_) => kept_field(&self.names()[index], Origin::Csv),
+            Reader::Json(_) => kept_field(&self.names()[index], Origin::Json),
         }
     }
 

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::datetime::DatePart;
 use crate::scale::{Scale, Scaling};
 use crate::source::ColumnType;
+use crate::target::Target;
 
 /// Choices in turning a table into a matrix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +49,7 @@ pub struct TableSchema {
     /// The columns that are used, in the order of the training table.
     pub inputs: Vec<InputColumn>,
     /// What is predicted.
-    pub targets: Vec<TargetColumn>,
+    pub targets: Target,
 }
 
 /// One input and its features.
@@ -107,18 +108,6 @@ pub enum Encoding {
         /// The type to read it as.
         column_type: ColumnType,
     },
-}
-
-/// One target and its standardisation, y = mean + std · z.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TargetColumn {
-    /// The column's name.
-    pub name: String,
-    /// Mean of the training rows.
-    pub mean: f64,
-    /// Standard deviation of the training rows.
-    pub std: f64,
 }
 
 impl TableSchema {
@@ -214,13 +203,5 @@ impl Encoding {
             Encoding::DateTime { .. } | Encoding::MissingOnly { .. } => 0,
         };
         values + usize::from(self.has_missing_indicator())
-    }
-}
-
-impl TargetColumn {
-    /// A standardised value in the target's own unit.
-    #[must_use]
-    pub fn restore(&self, z: f64) -> f64 {
-        self.mean + self.std * z
     }
 }

@@ -30,6 +30,63 @@ pub fn split(rows: &[usize], shares: &[f64], seed: u64) -> Vec<Vec<usize>> {
     parts
 }
 
+/// Splits `rows` like [`split`], so that each class keeps its share in every part; `classes[i]` is the class
+/// of `rows[i]`.
+///
+/// A class of n rows has share · n of them in a part, give or take two, and so have all rows together. Every
+/// class has at least one row in the first part, unless that part's share is zero.
+///
+/// # Panics
+/// If there is not one class a row.
+#[must_use]
+pub fn split_by_class(rows: &[usize], classes: &[u32], shares: &[f64], seed: u64) -> Vec<Vec<usize>> {
+    assert_eq!(rows.len(), classes.len(), "one class a row");
+    let shares = proper_shares(shares);
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed)); // Fisher–Yates
+    order.sort_by_key(|position| classes[*position]); // stable: random within a class
+    let mut parts = vec![Vec::new(); shares.len()];
+    // Error diffusion: each row goes to the part that lags most behind its share. What one class leaves over
+    // is carried to the next, so that many small classes do not all round the same way.
+    let mut lag = vec![0.0; shares.len()];
+    for class in order.chunk_by(|a, b| classes[*a] == classes[*b]) {
+        let first_had = parts.first().map_or(0, Vec::len);
+        for (at, position) in class.iter().enumerate() {
+            lag.iter_mut().zip(&shares).for_each(|(lag, share)| *lag += share);
+            let last_chance = at + 1 == class.len() && parts.first().is_some_and(|p| p.len() == first_had);
+            let chosen = if last_chance && shares[0] > 0.0 { 0 } else { most(&lag) };
+            if let Some(part) = parts.get_mut(chosen) {
+                lag[chosen] -= 1.0;
+                part.push(*position);
+            }
+        }
+    }
+    for part in &mut parts {
+        part.sort_unstable();
+        part.iter_mut().for_each(|position| *position = rows[*position]);
+    }
+    parts
+}
+
+/// Shares that sum to one: the first takes what the others leave, and none takes more than is left.
+fn proper_shares(shares: &[f64]) -> Vec<f64> {
+    let mut left = 1.0;
+    let mut proper = vec![0.0; shares.len()];
+    for (proper, share) in proper.iter_mut().zip(shares).skip(1).rev() {
+        *proper = if *share > 0.0 { share.min(left) } else { 0.0 };
+        left -= *proper;
+    }
+    if let Some(first) = proper.first_mut() {
+        *first = left;
+    }
+    proper
+}
+
+/// The position of the largest value, the first of equals.
+fn most(values: &[f64]) -> usize {
+    values.iter().enumerate().fold(0, |best, (i, value)| if *value > values[best] { i } else { best })
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -50,6 +107,56 @@ mod tests {
             let mut all: Vec<usize> = parts.concat();
             all.sort_unstable();
             prop_assert_eq!(all, rows);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn classes_keep_their_shares_and_all_are_in_the_first_part(
+            classes in prop::collection::vec(0u32..12, 0..400),
+            second in 0.0f64..0.6,
+            third in 0.0f64..0.3,
+            seed: u64,
+        ) {
+            // Skewed: high classes are rare.
+            let classes: Vec<u32> = classes.iter().map(|c| c * c / 12).collect();
+            let rows: Vec<usize> = (0..classes.len()).map(|row| row * 2).collect();
+            let shares = [1.0 - second - third, second, third];
+            let parts = split_by_class(&rows, &classes, &shares, seed);
+            prop_assert_eq!(&parts, &split_by_class(&rows, &classes, &shares, seed));
+            let mut all: Vec<usize> = parts.concat();
+            all.sort_unstable();
+            prop_assert_eq!(all, rows);
+            for class in 0..12 {
+                let of = |part: &[usize]| part.iter().filter(|row| classes[**row / 2] == class).count();
+                let count = classes.iter().filter(|c| **c == class).count();
+                prop_assert!(count == 0 || of(&parts[0]) > 0);
+                for (part, share) in parts.iter().zip(shares) {
+                    // The lags stay below one before and after a class, and a rescue costs at most one more.
+                    prop_assert!((of(part) as f64 - share * count as f64).abs() <= 2.0, "class {}", class);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn balanced_classes_stay_balanced() {
+        let rows: Vec<usize> = (0..1000).collect();
+        let classes: Vec<u32> = (0..1000).map(|row| row % 10).collect();
+        let parts = split_by_class(&rows, &classes, &[0.8, 0.1, 0.1], 3);
+        for class in 0..10 {
+            let of = |part: &[usize]| part.iter().filter(|row| classes[**row] == class).count();
+            assert_eq!(parts.iter().map(|part| of(part)).collect::<Vec<_>>(), [80, 10, 10]);
+        }
+        assert_ne!(parts, split_by_class(&rows, &classes, &[0.8, 0.1, 0.1], 4));
+        assert!(split_by_class(&rows, &classes, &[], 1).is_empty());
+    }
+
+    #[test]
+    fn a_single_example_is_trained_on() {
+        for seed in 0..50 {
+            let parts = split_by_class(&[0, 1, 2, 3], &[0, 0, 0, 1], &[0.3, 0.7], seed);
+            assert!(parts[0].contains(&3) && parts[0].len() == 2, "{parts:?}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! [`Table`]: typed columns in memory, each row with its place in the file.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow::array::{
@@ -96,6 +97,7 @@ pub struct Table {
     columns: Vec<Column>,
     rows: usize,
     places: Places,
+    declared: Arc<BTreeSet<String>>,
 }
 
 impl Table {
@@ -114,7 +116,7 @@ impl Table {
                 return Err(DataError::new(label, problem).in_column(name));
             }
         }
-        Ok(Table { file, names, columns, rows, places: Places::Rows(1) })
+        Ok(Table { file, names, columns, rows, places: Places::Rows(1), declared: Arc::default() })
     }
 
     /// A table whose columns were built together, row by row.
@@ -126,7 +128,17 @@ impl Table {
         places: Places,
     ) -> Self {
         debug_assert!(columns.iter().all(|column| column.len() == rows));
-        Table { file, names, columns, rows, places }
+        Table { file, names, columns, rows, places, declared: Arc::default() }
+    }
+
+    /// The same table, where the user gave the types of these columns.
+    pub(crate) fn with_declared(self, declared: Arc<BTreeSet<String>>) -> Self {
+        Table { declared, ..self }
+    }
+
+    /// Whether the user gave the column's type, which is then not doubted.
+    pub(crate) fn is_declared(&self, name: &str) -> bool {
+        self.declared.contains(name)
     }
 
     /// The file as the user named it.

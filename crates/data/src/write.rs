@@ -7,16 +7,15 @@ use std::path::{Path, PathBuf};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression as ParquetCompression, ZstdLevel};
-use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
 
 use crate::atomic::{Staged, write_problem};
 use crate::error::DataError;
+use crate::kept::{Kind, kind_of, with_kinds};
 use crate::output::{Compressed, Output};
+use crate::parquet_writer::ParquetWriter;
 use crate::problem::Problem;
 use crate::source::Format;
+use crate::zoned::zoned_as_text;
 
 /// Where rows go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +60,7 @@ pub struct RowWriter {
 enum Encoder {
     Csv { out: Compressed, delimiter: u8, header: bool },
     Json(Compressed),
-    Parquet(Box<ArrowWriter<Compressed>>),
+    Parquet(ParquetWriter),
 }
 
 impl RowWriter {
@@ -75,15 +74,10 @@ impl RowWriter {
             Sink::Stdout => Ok(Output::Stream(BufWriter::new(Box::new(io::stdout())))),
         };
         let output = output.map_err(|error| DataError::new(target.to_string(), write_problem(&error)))?;
-        Self::over(output, target, format, schema)
+        Ok(Self::over(output, target, format, schema))
     }
 
-    fn over(
-        output: Output,
-        target: &Sink,
-        format: Option<Format>,
-        schema: SchemaRef,
-    ) -> Result<Self, DataError> {
+    fn over(output: Output, target: &Sink, format: Option<Format>, schema: SchemaRef) -> Self {
         let format = format.or_else(|| target.path().and_then(Format::from_path)).unwrap_or(Format::Csv);
         let file_name = target.path().and_then(Path::to_str).unwrap_or_default().to_ascii_lowercase();
         let out = Compressed::new(output, file_name.ends_with(".gz") && format != Format::Parquet);
@@ -95,14 +89,9 @@ impl RowWriter {
                 Encoder::Csv { out, delimiter, header: false }
             }
             Format::JsonLines => Encoder::Json(out),
-            Format::Parquet => {
-                let zstd = ParquetCompression::ZSTD(ZstdLevel::default());
-                let properties = WriterProperties::builder().set_compression(zstd).build();
-                let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties));
-                Encoder::Parquet(Box::new(writer.map_err(|e| DataError::new(&name, parquet_problem(&e)))?))
-            }
+            Format::Parquet => Encoder::Parquet(ParquetWriter::new(out)),
         };
-        Ok(RowWriter { name, schema, encoder })
+        RowWriter { name, schema, encoder }
     }
 
     /// Writes the rows of one batch.
@@ -127,7 +116,7 @@ impl RowWriter {
             self.encoder.write(&empty).map_err(|problem| DataError::new(&self.name, problem))?;
         }
         let name = self.name;
-        self.encoder.finish().map_err(|problem| DataError::new(name, problem))
+        self.encoder.finish(&self.schema).map_err(|problem| DataError::new(name, problem))
     }
 
     fn failed(&self, problem: Problem) -> DataError {
@@ -141,40 +130,37 @@ impl Encoder {
         let mut text = Vec::new();
         let unwritable = |error: arrow::error::ArrowError| Problem::Unwritable { message: error.to_string() };
         let out = match self {
-            Encoder::Parquet(writer) => return writer.write(batch).map_err(|error| parquet_problem(&error)),
+            Encoder::Parquet(writer) => return writer.write(batch),
             Encoder::Csv { out, delimiter, header } => {
                 let options =
                     arrow::csv::WriterBuilder::new().with_header(!*header).with_delimiter(*delimiter);
-                options.build(&mut text).write(batch).map_err(unwritable)?;
+                let batch = with_kinds(batch, |_, _, _| Kind::Text).and_then(|batch| zoned_as_text(&batch));
+                batch.and_then(|batch| options.build(&mut text).write(&batch)).map_err(unwritable)?;
                 *header = true;
                 out
             }
             Encoder::Json(out) => {
                 let options = arrow::json::WriterBuilder::new().with_explicit_nulls(true);
                 let mut writer = options.build::<_, arrow::json::writer::LineDelimited>(&mut text);
-                writer.write(batch).and_then(|()| writer.finish()).map_err(unwritable)?;
+                let kind = |_, column: &_, origin| kind_of(column, origin).unwrap_or(Kind::Text);
+                let batch = with_kinds(batch, kind).and_then(|batch| zoned_as_text(&batch));
+                batch
+                    .and_then(|batch| writer.write(&batch))
+                    .and_then(|()| writer.finish())
+                    .map_err(unwritable)?;
                 out
             }
         };
         out.write_all(&text).map_err(|error| write_problem(&error))
     }
 
-    fn finish(self) -> Result<(), Problem> {
+    fn finish(self, schema: &SchemaRef) -> Result<(), Problem> {
         let out = match self {
             Encoder::Csv { out, .. } | Encoder::Json(out) => out,
-            Encoder::Parquet(writer) => writer.into_inner().map_err(|error| parquet_problem(&error))?,
+            Encoder::Parquet(writer) => writer.finish(schema)?,
         };
         out.finish().map_err(|error| write_problem(&error))
     }
-}
-
-fn parquet_problem(error: &ParquetError) -> Problem {
-    if let ParquetError::External(source) = error
-        && let Some(io_error) = source.downcast_ref::<io::Error>()
-    {
-        return write_problem(io_error);
-    }
-    Problem::Unwritable { message: error.to_string() }
 }
 
 #[cfg(test)]
@@ -200,9 +186,8 @@ mod tests {
         let batch = table.to_batch().expect("one column");
         for format in [Format::Csv, Format::JsonLines, Format::Parquet] {
             let output = Output::Stream(BufWriter::new(Box::new(ClosedPipe)));
-            let error = RowWriter::over(output, &Sink::Stdout, Some(format), batch.schema())
-                .and_then(|mut writer| writer.write(&batch).and_then(|()| writer.finish()))
-                .expect_err("nobody reads");
+            let mut writer = RowWriter::over(output, &Sink::Stdout, Some(format), batch.schema());
+            let error = writer.write(&batch).and_then(|()| writer.finish()).expect_err("nobody reads");
             assert!(error.is_broken_pipe(), "{format:?}: {error}");
         }
     }

@@ -17,25 +17,28 @@
 #![forbid(unsafe_code)]
 
 mod cholesky;
+mod classes;
 mod error;
 mod gaussian;
 mod inducing;
 mod kernel;
+mod laplace;
 mod matrix;
+mod normal;
 mod objective;
 mod posterior;
-mod probit;
 mod pull_back;
 mod real;
 mod ridge;
 
 pub use cholesky::Cholesky;
+pub use classes::{Link, class_loss, class_probabilities, classes_of};
 pub use error::Error;
 pub use gaussian::Coupling;
 pub use inducing::InducingPoints;
 pub use kernel::Kernel;
+pub use normal::{LogCdf, cdf, log_cdf, log_cdf_derivatives};
 pub use objective::{Gradient, Likelihood, Model, Objective, Value};
 pub use posterior::{Latent, Posterior};
-pub use probit::{LogCdf, cdf, log_cdf, log_cdf_derivatives};
 pub use real::Real;
 pub use ridge::solve_ridge;

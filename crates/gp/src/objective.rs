@@ -12,9 +12,10 @@
 //! ```
 
 use crate::cholesky::Cholesky;
+use crate::classes::{Link, class_loss};
 use crate::gaussian::{Coupling, Gaussian};
+use crate::laplace::{Laplace, LaplaceValue};
 use crate::matrix::{add_product, both, column, column_mut, in_pool, lower_product, product};
-use crate::probit::Laplace;
 use crate::pull_back::{Pair, Sums, Symmetric, mirror};
 use crate::{Error, InducingPoints, Kernel, Real};
 use faer::{Accum, Mat, MatMut, MatRef};
@@ -110,9 +111,14 @@ pub enum Likelihood<'a> {
         /// log σ of each output `[C]`.
         log_sigma: &'a [f64],
     },
-    /// `p(y|f) = Φ(y f)` for labels ±1, one-vs-all where there are several outputs. Coupled rows are joined by
-    /// Laplace's approximation; single rows have a closed form.
+    /// `p(y|f) = Φ(y f)` for labels ±1, one-vs-all where there are several outputs. A coupled batch is joined by
+    /// Laplace's approximation, output by output; uncoupled rows have their own class's probability in closed form.
     Probit {
+        /// Weight of each row's log-likelihood `[N]`; empty for 1.
+        weights: &'a [f64],
+    },
+    /// Softmax, or the logistic function for two classes; rows are never coupled.
+    Logit {
         /// Weight of each row's log-likelihood `[N]`; empty for 1.
         weights: &'a [f64],
     },
@@ -304,54 +310,94 @@ impl<T: Real> Objective<T> {
         self.points.chol.half_solve_transposed(self.solved.as_mut().subcols_mut(0, n + c), threads);
     }
 
-    /// Sums the outputs' losses; fills `G` and `m̄`, both already divided by N.
+    /// Sums the outputs' losses; fills `G` and `m̄`, both already divided by N. Returns Newton steps too.
     fn likelihood(&mut self, model: &Model<'_, T>, y: &[T]) -> Result<(f64, usize), Error> {
-        let (n, c, threads) = (self.rows(), model.inducing.outputs(), self.threads);
-        let share = 1.0 / n as f64;
+        let (n, c) = (self.rows(), model.inducing.outputs());
         self.g.fill(T::default());
         self.gradient.log_sigma.fill(0.0);
         let (mut loss, mut steps) = (0.0, 0);
-        for output in 0..c {
-            let y: Vec<T> = (0..n).map(|i| y[i * c + output]).collect();
-            let mean = column(self.y_hat.as_ref(), output);
-            let m_bar = column_mut(self.m_bar.as_mut(), output);
-            let (cov, g) = (self.cov.as_ref(), self.g.as_mut());
-            match model.likelihood {
-                Likelihood::Gaussian { log_sigma } => {
-                    let gaussian = self.gaussian.get_or_insert_with(|| Gaussian::with_size(n));
-                    let e: Vec<T> = y.iter().zip(mean).map(|(&y, &mean)| y - mean).collect();
-                    let noise = (2.0 * log_sigma[output]).exp();
-                    let value = match model.coupling {
-                        Coupling::Batch => gaussian.evaluate(cov, noise, &e, g, threads)?,
-                        Coupling::Rows => gaussian.evaluate_rows(cov, noise, &e, g),
-                    };
-                    loss += share * value.loss;
-                    self.gradient.log_sigma[output] = 2.0 * noise * value.d_noise * share;
-                    for (m_bar, &v) in m_bar.iter_mut().zip(column(gaussian.v.as_ref(), 0)) {
-                        *m_bar = T::of(-share) * v;
-                    }
-                }
-                Likelihood::Probit { weights } => {
-                    let laplace = self.laplace.get_or_insert_with(|| Laplace::with_size(n, threads));
-                    let weights = (!weights.is_empty()).then_some(weights);
-                    let value = match model.coupling {
-                        // From zero: a start that depended on earlier batches would not survive a checkpoint.
-                        Coupling::Batch => laplace.evaluate(cov, mean, &y, weights, &mut vec![0.0; n], g)?,
-                        Coupling::Rows => laplace.evaluate_rows(cov, mean, &y, weights, g),
-                    };
-                    loss += share * value.loss;
+        match (model.likelihood, model.coupling) {
+            (Likelihood::Probit { weights }, Coupling::Rows) => {
+                loss = self.own_class(Link::Probit, c, y, weights);
+            }
+            (Likelihood::Logit { weights }, _) => loss = self.own_class(Link::Logit, c, y, weights),
+            (Likelihood::Probit { weights }, Coupling::Batch) => {
+                for output in 0..c {
+                    let value = self.laplace(output, &column_of(y, c, output), weights)?;
+                    loss += value.loss;
                     steps = steps.max(value.steps);
-                    for (m_bar, &d_mean) in m_bar.iter_mut().zip(&laplace.d_mean) {
-                        *m_bar = T::of(share * d_mean);
-                    }
+                }
+            }
+            (Likelihood::Gaussian { log_sigma }, coupling) => {
+                for (output, &log_sigma) in log_sigma.iter().enumerate() {
+                    loss += self.gaussian(output, &column_of(y, c, output), log_sigma, coupling)?;
                 }
             }
         }
+        let share = 1.0 / n as f64;
         for j in 0..n {
             column_mut(self.g.as_mut(), j)[j..].iter_mut().for_each(|g| *g *= T::of(share));
         }
-        Ok((loss, steps))
+        for output in 0..c {
+            column_mut(self.m_bar.as_mut(), output).iter_mut().for_each(|m_bar| *m_bar *= T::of(share));
+            self.gradient.log_sigma[output] *= share;
+        }
+        Ok((loss * share, steps))
     }
+
+    /// One output of a regression.
+    fn gaussian(&mut self, output: usize, y: &[T], log_sigma: f64, coupling: Coupling) -> Result<f64, Error> {
+        let gaussian = self.gaussian.get_or_insert_with(|| Gaussian::with_size(y.len()));
+        let mean = column(self.y_hat.as_ref(), output);
+        let e: Vec<T> = y.iter().zip(mean).map(|(&y, &mean)| y - mean).collect();
+        let noise = (2.0 * log_sigma).exp();
+        let (cov, g) = (self.cov.as_ref(), self.g.as_mut());
+        let value = match coupling {
+            Coupling::Batch => gaussian.evaluate(cov, noise, &e, g, self.threads)?,
+            Coupling::Rows => gaussian.evaluate_rows(cov, noise, &e, g),
+        };
+        self.gradient.log_sigma[output] = 2.0 * noise * value.d_noise;
+        let m_bar = column_mut(self.m_bar.as_mut(), output);
+        m_bar.iter_mut().zip(column(gaussian.v.as_ref(), 0)).for_each(|(m_bar, &v)| *m_bar = -v);
+        Ok(value.loss)
+    }
+
+    /// One class against the others.
+    fn laplace(&mut self, output: usize, y: &[T], weights: &[f64]) -> Result<LaplaceValue, Error> {
+        let (n, threads) = (y.len(), self.threads);
+        let laplace = self.laplace.get_or_insert_with(|| Laplace::with_size(n, threads));
+        let weights = (!weights.is_empty()).then_some(weights);
+        let mean = column(self.y_hat.as_ref(), output);
+        // From zero: a start that depended on earlier batches would not survive a checkpoint.
+        let start = &mut vec![0.0; n];
+        let value = laplace.evaluate(self.cov.as_ref(), mean, y, weights, start, self.g.as_mut())?;
+        let m_bar = column_mut(self.m_bar.as_mut(), output);
+        m_bar.iter_mut().zip(&laplace.d_mean).for_each(|(m_bar, &d)| *m_bar = T::of(d));
+        Ok(value)
+    }
+
+    /// Each row's own class among all.
+    fn own_class(&mut self, link: Link, c: usize, y: &[T], weights: &[f64]) -> f64 {
+        let (mut loss, mut mean, mut d_mean) = (0.0, vec![0.0; c], vec![0.0; c]);
+        for (i, y) in y.chunks_exact(c).enumerate() {
+            let positive = y.iter().position(|&y| y > T::default());
+            let label = if c == 1 { usize::from(positive.is_some()) } else { positive.unwrap_or(0) };
+            let weight = weights.get(i).copied().unwrap_or(1.0);
+            mean.iter_mut().enumerate().for_each(|(output, mean)| *mean = self.y_hat[(i, output)].to_f64());
+            let (row_loss, d_var) = class_loss(link, &mean, self.cov[(i, i)].to_f64(), label, &mut d_mean);
+            loss += weight * row_loss;
+            self.g[(i, i)] = T::of(weight * d_var);
+            for (output, d) in d_mean.iter().enumerate() {
+                self.m_bar[(i, output)] = T::of(weight * d);
+            }
+        }
+        loss
+    }
+}
+
+/// One column of a row-major `[N, C]`.
+fn column_of<T: Real>(y: &[T], c: usize, output: usize) -> Vec<T> {
+    y.iter().skip(output).step_by(c).copied().collect()
 }
 
 impl<T: Real> Points<T> {

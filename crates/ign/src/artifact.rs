@@ -4,20 +4,19 @@
 //! anything is built from it.
 
 use crate::calibration::Calibration;
-use crate::config::Config;
-use crate::encoder::mlp::Mlp;
-use crate::encoder::parameters;
+use crate::config::{Config, HeadKind};
 use crate::error::Error;
+use crate::fit::Standing;
 use crate::model::{Model, ModelHeader};
-use crate::train::{HeadParameters, State, StateHeader};
-use burn::tensor::Device;
+use crate::network::Network;
+use crate::train::{FeatureScale, FittedHead, HeadParameters, State, StateHeader};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::collections::HashMap;
 use std::path::Path;
 
 /// Version of the layout that this program writes; it reads this one and all earlier ones.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 /// The one metadata key.
 const KEY: &str = "ign";
 /// A model is megabytes; nothing near this size is one.
@@ -66,7 +65,7 @@ struct CheckpointHeader {
     ign_version: String,
     config: Config,
     data: String,
-    state: StateHeader,
+    states: Vec<Option<StateHeader>>,
 }
 
 /// A named tensor in memory.
@@ -79,27 +78,38 @@ struct Named<'a> {
 impl Model {
     /// Writes the model file; an old file of that name stays untouched until the new one is complete.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
-        let (slots, values) = parameters::read(self.encoder());
-        let head = self.head();
-        let (c, d) = (self.outputs(), head.w.len() / self.outputs());
+        let c = self.outputs() / (1 + self.header().others.len());
+        let parameters: Vec<_> =
+            self.networks().map(|(network, head)| (network.parameters(), head)).collect();
         let mut tensors = Vec::new();
-        let mut rest = &values[..];
-        for slot in &slots {
-            let (mine, after) = rest.split_at(slot.len());
-            rest = after;
-            tensors.push(Named {
-                name: format!("encoder.{}", slot.path),
-                shape: slot.shape.clone(),
-                values: mine,
-            });
+        for (k, ((slots, values), head)) in parameters.iter().enumerate() {
+            let prefix = prefix(k);
+            let mut push = |name: String, shape: Vec<usize>, values| {
+                tensors.push(Named { name: format!("{prefix}{name}"), shape, values });
+            };
+            let mut rest = &values[..];
+            for slot in slots {
+                let (mine, after) = rest.split_at(slot.len());
+                rest = after;
+                push(format!("encoder.{}", slot.path), slot.shape.clone(), mine);
+            }
+            match head {
+                FittedHead::Process(head) => {
+                    let d = head.w.len() / c;
+                    push("inducing.z".into(), vec![head.z.len() / d, d], &head.z);
+                    push("inducing.w".into(), vec![d, c], &head.w);
+                    push("inducing.b".into(), vec![c], &head.b);
+                    if !head.log_sigma.is_empty() {
+                        push("noise.log_sigma".into(), vec![c], &head.log_sigma);
+                    }
+                    push("kernel.log_parameters".into(), vec![2], &head.log_kernel);
+                }
+                FittedHead::Softmax { w, b } => {
+                    push("softmax.w".into(), vec![w.len() / c, c], w);
+                    push("softmax.b".into(), vec![c], b);
+                }
+            }
         }
-        let mut push =
-            |name: &str, shape: Vec<usize>, values| tensors.push(Named { name: name.into(), shape, values });
-        push("inducing.z", vec![head.z.len() / d, d], &head.z);
-        push("inducing.w", vec![d, c], &head.w);
-        push("inducing.b", vec![c], &head.b);
-        push("noise.log_sigma", vec![c], &head.log_sigma);
-        push("kernel.log_parameters", vec![2], &head.log_kernel);
         write(path, self.header(), &tensors)
     }
 
@@ -111,80 +121,130 @@ impl Model {
         let damaged = |reason: &str| {
             Error::from(ArtifactError::Damaged { file: path.display().to_string(), reason: reason.into() })
         };
-        let c = header.schema.targets.len();
-        let d = header.encoder.features;
-        let consistent = c > 0
-            && header.calibration.len() == c
-            && header.calibration.iter().all(Calibration::is_sound)
-            && header.schema.targets.iter().all(|target| target.std > 0.0 && target.std.is_finite())
-            && header.feature_scale.scale > 0.0
-            && header.feature_scale.scale.is_finite()
-            && header.feature_scale.shift.len() == d
-            && header.encoder.numeric == header.schema.numeric_width()
-            && header.encoder.width == header.schema.numeric_width() + header.schema.indicator_width()
-            && header.encoder.members > 0
-            && d.is_multiple_of(header.encoder.members)
-            && header
-                .encoder
-                .tables
-                .iter()
-                .all(|t| t.column < header.encoder.numeric && t.knots >= 2 && t.high > t.low);
-        if !consistent {
+        if !is_consistent(header) {
             return Err(damaged("sizes or values in its header cannot be right"));
         }
+        let count = 1 + header.others.len();
         // Building the network allocates its parameters: they must be those that the file holds.
-        let stored = file
+        let stored: u128 = file
             .tensors
             .iter()
-            .filter(|(name, _)| name.starts_with("encoder."))
+            .filter(|(name, _)| name.starts_with("encoder.") || name.contains(".encoder."))
             .map(|(_, (_, v))| v.len() as u128)
             .sum();
-        if header.encoder.parameters() != stored {
+        if header.encoder.parameters().checked_mul(count as u128) != Some(stored) {
             return Err(damaged("its header speaks of another network than the file holds"));
         }
-        let (slots, _) = parameters::read(&Mlp::new(header.encoder.clone(), 0, &Device::default()));
-        let mut encoder = Vec::new();
-        for slot in &slots {
-            encoder.extend(file.tensor(&format!("encoder.{}", slot.path), Some(&slot.shape))?);
+        let (slots, _) = Network::new(&header.encoder).parameters();
+        let (c, d) = (header.schema.outputs() / count, header.encoder.features());
+        let mut networks = Vec::new();
+        let mut known = 0;
+        for k in 0..count {
+            let prefix = prefix(k);
+            let mut tensor = |name: &str, shape: Option<&[usize]>| {
+                known += 1;
+                file.tensor(&format!("{prefix}{name}"), shape)
+            };
+            let mut encoder = Vec::new();
+            for slot in &slots {
+                encoder.extend(tensor(&format!("encoder.{}", slot.path), Some(&slot.shape))?);
+            }
+            let head = if header.config.head == HeadKind::Softmax {
+                FittedHead::Softmax {
+                    w: tensor("softmax.w", Some(&[d, c]))?,
+                    b: tensor("softmax.b", Some(&[c]))?,
+                }
+            } else {
+                let z = tensor("inducing.z", None)?;
+                if z.is_empty() || !z.len().is_multiple_of(d) {
+                    return Err(damaged("`inducing.z` is not [M, D]"));
+                }
+                let log_kernel = tensor("kernel.log_parameters", Some(&[2]))?;
+                let log_sigma = match header.schema.classes() {
+                    Some(_) => Vec::new(),
+                    None => tensor("noise.log_sigma", Some(&[c]))?,
+                };
+                FittedHead::Process(HeadParameters {
+                    z,
+                    w: tensor("inducing.w", Some(&[d, c]))?,
+                    b: tensor("inducing.b", Some(&[c]))?,
+                    log_sigma,
+                    log_kernel: [log_kernel[0], log_kernel[1]],
+                })
+            };
+            networks.push((encoder, head));
         }
-        let z = file.tensor("inducing.z", None)?;
-        if z.is_empty() || !z.len().is_multiple_of(d) {
-            return Err(damaged("`inducing.z` is not [M, D]"));
-        }
-        let log_kernel = file.tensor("kernel.log_parameters", Some(&[2]))?;
-        let head = HeadParameters {
-            z,
-            w: file.tensor("inducing.w", Some(&[d, c]))?,
-            b: file.tensor("inducing.b", Some(&[c]))?,
-            log_sigma: file.tensor("noise.log_sigma", Some(&[c]))?,
-            log_kernel: [log_kernel[0], log_kernel[1]],
-        };
-        if file.tensors.len() != slots.len() + 5 {
+        if file.tensors.len() != known {
             return Err(damaged("it holds tensors that do not belong to the model"));
         }
-        Self::new(file.header, &encoder, head, threads)
+        Self::new(file.header, networks, threads)
     }
 }
 
+/// What stands before the names of a network's tensors.
+fn prefix(network: usize) -> String {
+    if network == 0 { String::new() } else { format!("{network}.") }
+}
+
+/// Whether the header's sizes and values fit each other.
+fn is_consistent(header: &ModelHeader) -> bool {
+    let (schema, c, d) = (&header.schema, header.schema.outputs(), header.encoder.features());
+    let scale_is_sound =
+        |scale: &FeatureScale| scale.scale > 0.0 && scale.scale.is_finite() && scale.shift.len() == d;
+    let calibrated = match schema.classes() {
+        Some(classes) => {
+            classes.len() >= 2
+                && schema.class_counts().len() == classes.len()
+                && header.calibration.is_empty()
+                && header.class_calibration.is_none_or(|calibration| calibration.is_sound())
+        }
+        None => {
+            header.calibration.len() == c
+                && header.calibration.iter().all(Calibration::is_sound)
+                && schema.numbers().iter().all(|target| target.std > 0.0 && target.std.is_finite())
+                && header.config.head == HeadKind::Gp
+        }
+    };
+    let pictures_are_sound = schema.images().is_none_or(|images| {
+        images.mean.len() == images.channels
+            && images.std.len() == images.channels
+            && images.mean.iter().chain(&images.std).all(|x| x.is_finite())
+            && images.std.iter().all(|&std| std > 0.0)
+    });
+    c > 0
+        && calibrated
+        && pictures_are_sound
+        && (header.others.is_empty() || header.others.len() + 1 == c)
+        && scale_is_sound(&header.feature_scale)
+        && header.others.iter().all(|other| scale_is_sound(&other.feature_scale))
+        && header.encoder.is_sound(schema.width(), schema.numeric_width())
+}
+
 /// Writes where a run stands. `data` names what it trains on.
-pub fn save_checkpoint(path: &Path, config: &Config, data: &str, state: &State) -> Result<(), Error> {
-    let (header, vectors) = state.to_parts();
-    let tensors: Vec<Named<'_>> = vectors
-        .into_iter()
-        .map(|(name, values)| Named { name: name.into(), shape: vec![values.len()], values })
-        .collect();
+pub fn save_checkpoint(path: &Path, config: &Config, data: &str, standing: &Standing) -> Result<(), Error> {
+    let (mut states, mut tensors) = (Vec::new(), Vec::new());
+    for (k, state) in standing.networks.iter().enumerate() {
+        let parts = state.as_ref().map(State::to_parts);
+        let (header, vectors) = parts.map_or((None, Vec::new()), |(header, vectors)| (Some(header), vectors));
+        states.push(header);
+        tensors.extend(vectors.into_iter().map(|(name, values)| Named {
+            name: format!("{}{name}", prefix(k)),
+            shape: vec![values.len()],
+            values,
+        }));
+    }
     let header = CheckpointHeader {
         format_version: FORMAT_VERSION,
         ign_version: env!("CARGO_PKG_VERSION").into(),
         config: config.clone(),
         data: data.into(),
-        state: header,
+        states,
     };
     write(path, &header, &tensors)
 }
 
 /// Reads where a run stood; `config` and `data` must be those that it was written with.
-pub fn load_checkpoint(path: &Path, config: &Config, data: &str) -> Result<State, Error> {
+pub fn load_checkpoint(path: &Path, config: &Config, data: &str) -> Result<Standing, Error> {
     let bytes =
         read_bytes(path, "start anew without `--resume`; only an interrupted run leaves a checkpoint")?;
     let Reader { header, tensors, file, .. } = Reader::<CheckpointHeader>::new(path, "checkpoint", &bytes)?;
@@ -195,9 +255,15 @@ pub fn load_checkpoint(path: &Path, config: &Config, data: &str) -> Result<State
     if header.data != data {
         return Err(other("it was made from other data"));
     }
-    let vector = |name: &str| tensors.get(name).map(|(_, values)| values.clone());
-    State::from_parts(header.state, vector)
-        .ok_or_else(|| ArtifactError::Damaged { file, reason: "a tensor is missing".into() }.into())
+    let mut networks = Vec::new();
+    for (k, state) in header.states.into_iter().enumerate() {
+        let vector =
+            |name: &str| tensors.get(&format!("{}{name}", prefix(k))).map(|(_, values)| values.clone());
+        let missing = || ArtifactError::Damaged { file: file.clone(), reason: "a tensor is missing".into() };
+        let state = state.map(|state| State::from_parts(state, vector).ok_or_else(missing));
+        networks.push(state.transpose()?);
+    }
+    Ok(Standing { networks })
 }
 
 fn write(path: &Path, header: &impl Serialize, tensors: &[Named<'_>]) -> Result<(), Error> {

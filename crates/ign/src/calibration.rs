@@ -180,7 +180,7 @@ fn interpolate(values: &[f64], position: f64) -> f64 {
 }
 
 /// Golden-section search for the minimum of a unimodal function.
-fn minimise(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
+pub(crate) fn minimise(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
     let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
     let (mut a, mut b) = (high - golden * (high - low), low + golden * (high - low));
     let (mut f_a, mut f_b) = (f(a), f(b));

@@ -1,7 +1,7 @@
 //! The whole run, typed. A bad configuration cannot be built: values carry their ranges in their types, unknown
 //! keys are refused, and [`Config::resolve`] layers preset, file and single overrides before anything is checked.
 
-use data::{ColumnType, Scaling};
+use data::{ColumnType, Scaling, Task};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -84,6 +84,9 @@ impl Share {
 pub struct Config {
     /// Decides every random number.
     pub seed: u64,
+    /// What stands on the features.
+    #[serde(default)]
+    pub head: HeadKind,
     /// From files to matrices.
     pub data: DataConfig,
     /// The network.
@@ -94,10 +97,24 @@ pub struct Config {
     pub train: TrainConfig,
 }
 
+/// What stands on the features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HeadKind {
+    /// A Gaussian process conditioned on inducing points.
+    #[default]
+    Gp,
+    /// A softmax layer: a plain network of the same capacity, to compare with. Classes only.
+    Softmax,
+}
+
 /// From files to matrices.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataConfig {
+    /// Regression or classification; by default what the target looks like.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<Task>,
     /// Columns to predict.
     pub target: Vec<String>,
     /// Columns to leave out.
@@ -116,10 +133,30 @@ pub struct DataConfig {
     pub test_share: Share,
 }
 
-/// The network; see [`crate::encoder::mlp`].
+/// Kind of network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EncoderKind {
+    /// Dense layers.
+    #[default]
+    Mlp,
+    /// Convolutions; pictures only.
+    Cnn,
+}
+
+/// The network; see [`crate::encoder`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EncoderConfig {
+    /// Kind of network.
+    #[serde(default)]
+    pub kind: EncoderKind,
+    /// Channels of a convolutional network's blocks; each block halves the picture.
+    #[serde(default)]
+    pub blocks: Vec<NonZeroUsize>,
+    /// Shift and mirror pictures at random while training.
+    #[serde(default)]
+    pub augment: bool,
     /// Units of the hidden layers of one member.
     pub hidden: Vec<NonZeroUsize>,
     /// D
@@ -186,6 +223,34 @@ pub struct GpConfig {
     pub precision: Precision,
     /// What a batch's likelihood couples.
     pub coupling: gp::Coupling,
+    /// How latent functions become probabilities of classes.
+    #[serde(default)]
+    pub link: gp::Link,
+    /// More than two classes: one network for all, or one for each.
+    #[serde(default)]
+    pub multiclass: Multiclass,
+}
+
+/// How more than two classes share the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Multiclass {
+    /// One encoder and one set of inducing points, with a pseudo-label for each class.
+    #[default]
+    Shared,
+    /// A network and inducing points of its own for each class against the others: the paper's tables.
+    Independent,
+}
+
+/// Weight of a class's rows in the likelihood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClassWeights {
+    /// All rows count the same.
+    #[default]
+    Equal,
+    /// All classes count the same. Probabilities then are those of a world of equally frequent classes.
+    Balanced,
 }
 
 /// Course of the learning rate.
@@ -252,17 +317,38 @@ pub struct TrainConfig {
     pub patience: usize,
     /// Recalibrate the variance on the validation part.
     pub recalibrate: bool,
+    /// Weight of a class's rows.
+    #[serde(default)]
+    pub class_weights: ClassWeights,
+}
+
+/// What is learned from, where the best settings differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Numbers from a table.
+    Numbers,
+    /// Classes from a table.
+    Classes,
+    /// Classes of pictures.
+    Images,
 }
 
 /// The paper's setting to the letter.
 const PAPER: &str = include_str!("presets/paper.toml");
 /// The best known.
 const DEFAULT: &str = include_str!("presets/default.toml");
+/// What the best known has otherwise for classes from tables.
+const CLASSES: &str = include_str!("presets/default-classes.toml");
+/// What it has otherwise for pictures.
+const IMAGES: &str = include_str!("presets/default-images.toml");
+/// And for pictures in a convolutional network.
+const CNN: &str = include_str!("presets/default-cnn.toml");
 
 impl Config {
-    /// Layers, from the bottom: preset `default`, the preset asked for (by `preset` or by the file's `preset`
-    /// key), the file, single `key=value` overrides.
+    /// Layers, from the bottom: preset `default`, what it has otherwise for this kind of problem, the preset asked
+    /// for (by `preset` or by the file's `preset` key), the file, single `key=value` overrides.
     pub fn resolve(
+        kind: Kind,
         preset: Option<&str>,
         file: Option<(&str, &str)>,
         overrides: &[String],
@@ -282,21 +368,36 @@ impl Config {
             Some(Value::String(name)) => Some(name),
             Some(other) => return Err(ConfigError::Preset { given: other.to_string() }),
         };
-        let mut tree = parse("preset default", DEFAULT)?;
-        match preset.map(str::to_owned).or(named).as_deref() {
-            None | Some("default") => {}
-            Some("paper") => merge(&mut tree, parse("preset paper", PAPER)?),
-            Some(other) => return Err(ConfigError::Preset { given: other.into() }),
-        }
-        merge(&mut tree, from_file);
+        let mut upper = from_file;
         for given in overrides {
             let malformed = || ConfigError::Override { given: given.clone() };
             let (key, value) = given.split_once('=').ok_or_else(malformed)?;
             // A line of TOML, so that quoted keys work too; a value that is none is taken as a string.
             let line = format!("{key} = {value}").parse::<Table>();
             let line = line.or_else(|_| format!("{key} = {}", Value::from(value)).parse::<Table>());
-            merge(&mut tree, line.map_err(|_| malformed())?);
+            merge(&mut upper, line.map_err(|_| malformed())?);
         }
+        let mut tree = parse("preset default", DEFAULT)?;
+        let paper = match preset.map(str::to_owned).or(named).as_deref() {
+            None | Some("default") => false,
+            Some("paper") => true,
+            Some(other) => return Err(ConfigError::Preset { given: other.into() }),
+        };
+        let convolutions =
+            upper.get("encoder").and_then(|e| e.get("kind")).and_then(Value::as_str) == Some("cnn");
+        let layers: &[(&str, &str)] = match (kind, paper) {
+            (Kind::Numbers, false) => &[],
+            (Kind::Classes, false) => &[("preset default, classes", CLASSES)],
+            (Kind::Images, _) if convolutions => {
+                &[("preset default, images", IMAGES), ("preset default, cnn", CNN)]
+            }
+            (Kind::Images, false) => &[("preset default, images", IMAGES)],
+            (_, true) => &[("preset paper", PAPER)],
+        };
+        for (name, text) in layers {
+            merge(&mut tree, parse(name, text)?);
+        }
+        merge(&mut tree, upper);
         let place = file.map_or("configuration", |(name, _)| name);
         let config: Self = Value::Table(tree).try_into().map_err(|e: toml::de::Error| {
             ConfigError::Invalid { file: place.into(), reason: e.to_string().trim_end().into() }
@@ -325,6 +426,12 @@ impl Config {
                 self.gp.jitter.get()
             ));
         }
+        if self.gp.link == gp::Link::Logit && self.gp.coupling == gp::Coupling::Batch {
+            return Err(
+                "gp.coupling = \"batch\" needs gp.link = \"probit\": Laplace's approximation is made for it"
+                    .into(),
+            );
+        }
         let needs_validation = self.train.recalibrate || self.train.stop_on != StopOn::Never;
         if needs_validation && self.train.validation_share.get() == 0.0 {
             return Err(
@@ -340,6 +447,11 @@ impl Config {
             }
         }
         Ok(())
+    }
+
+    /// How latent functions become probabilities.
+    pub fn link(&self) -> gp::Link {
+        if self.head == HeadKind::Softmax { gp::Link::Logit } else { self.gp.link }
     }
 
     /// The initial kernel.

@@ -9,16 +9,26 @@
 
 pub mod artifact;
 pub mod calibration;
+pub mod class_calibration;
+pub mod class_metrics;
 pub mod config;
 pub mod encoder;
 mod error;
 mod fit;
+mod inputs;
 pub mod metrics;
 mod model;
+mod network;
+mod prepare;
+mod schema;
 pub mod train;
 
-pub use config::Config;
-pub use encoder::mlp::Matrix;
+pub use config::{Config, Kind};
 pub use error::Error;
-pub use fit::{Fit, Prepared};
-pub use model::{Model, ModelHeader, Prediction};
+pub use fit::{Fit, FitEvent, Listener, Standing};
+pub use gp::Kernel;
+pub use inputs::{Images, Inputs, Matrix};
+pub use model::{ClassPrediction, Model, ModelHeader, NetworkHeader, Prediction, Score, Scores};
+pub use network::NetworkShape;
+pub use prepare::Prepared;
+pub use schema::Schema;

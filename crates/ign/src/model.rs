@@ -1,14 +1,15 @@
-//! A fitted model of a table: immutable, ready to predict.
+//! A fitted model: immutable, ready to predict.
 
 use crate::calibration::Calibration;
+use crate::class_calibration::ClassCalibration;
+use crate::class_metrics::{ClassMetrics, entropy, predicted};
 use crate::config::Config;
-use crate::encoder::mlp::{Matrix, Mlp, MlpShape};
-use crate::encoder::{Encoder, Mode, parameters};
 use crate::error::Error;
+use crate::inputs::Inputs;
 use crate::metrics::{LEVELS, Metrics};
-use crate::train::{AnyPosterior, EpochRecord, FeatureScale, HeadParameters};
-use burn::tensor::Device;
-use data::TableSchema;
+use crate::network::{Network, NetworkShape};
+use crate::schema::Schema;
+use crate::train::{AnyPosterior, EpochRecord, FeatureScale, FittedHead, HeadParameters, read_out};
 use gp::Kernel;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -23,16 +24,19 @@ pub struct ModelHeader {
     pub ign_version: String,
     /// The resolved configuration.
     pub config: Config,
-    /// How a row becomes numbers.
-    pub schema: TableSchema,
+    /// How an input becomes numbers.
+    pub schema: Schema,
     /// Shape of the encoder.
-    pub encoder: MlpShape,
+    pub encoder: NetworkShape,
     /// The fixed map from the encoder's output to features.
     pub feature_scale: FeatureScale,
     /// The learned kernel.
     pub kernel: Kernel,
-    /// One for each target.
+    /// One for each number to predict.
     pub calibration: Vec<Calibration>,
+    /// Of class probabilities.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class_calibration: Option<ClassCalibration>,
     /// Rows that were trained on, held for validation, held for the test.
     pub rows: [usize; 3],
     /// Epoch of the likelihood whose parameters these are.
@@ -40,16 +44,53 @@ pub struct ModelHeader {
     /// All epochs.
     pub history: Vec<EpochRecord>,
     /// Scores of held-out rows: part (`validation`, `test`) → target → scores.
-    pub metrics: BTreeMap<String, BTreeMap<String, Metrics>>,
+    pub metrics: BTreeMap<String, Scores>,
+    /// The second and further networks where every class has its own; the fields above are the first's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<NetworkHeader>,
+}
+
+/// What one of several networks has of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkHeader {
+    /// As in [`ModelHeader`].
+    pub feature_scale: FeatureScale,
+    /// As in [`ModelHeader`].
+    pub kernel: Kernel,
+    /// As in [`ModelHeader`].
+    pub best_epoch: usize,
+    /// As in [`ModelHeader`].
+    pub history: Vec<EpochRecord>,
+}
+
+/// Scores of each target by its name.
+pub type Scores = BTreeMap<String, Score>;
+
+/// Scores of numbers or of classes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Score {
+    /// Of a number.
+    Number(Metrics),
+    /// Of classes.
+    Classes(ClassMetrics),
 }
 
 /// A fitted model.
 #[derive(Debug)]
 pub struct Model {
     header: ModelHeader,
-    encoder: Mlp,
-    head: HeadParameters,
-    posterior: AnyPosterior,
+    networks: Vec<Fitted>,
+}
+
+/// One network with what stands on it.
+#[derive(Debug)]
+struct Fitted {
+    network: Network,
+    head: FittedHead,
+    posterior: Option<AnyPosterior>,
+    scale: FeatureScale,
 }
 
 /// Predictions of some rows, in the target's own units, row-major `[N, C]`.
@@ -63,23 +104,73 @@ pub struct Prediction {
     pub std_latent: Vec<f64>,
 }
 
+/// Predicted classes of some rows, row-major `[N, K]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClassPrediction {
+    /// K
+    pub classes: usize,
+    /// Probability of each class.
+    pub p: Vec<f64>,
+    /// Mean of each class's latent function; of a softmax layer, its logits.
+    pub latent_mean: Vec<f64>,
+    /// Standard deviation of each class's latent function; zero for a softmax layer.
+    pub latent_std: Vec<f64>,
+}
+
+impl ClassPrediction {
+    /// Most probable class of each row.
+    pub fn labels(&self) -> impl Iterator<Item = usize> + '_ {
+        self.p.chunks_exact(self.classes).map(predicted)
+    }
+
+    /// Entropy of each row's probabilities.
+    pub fn entropy(&self) -> Vec<f64> {
+        self.p.chunks_exact(self.classes).map(entropy).collect()
+    }
+
+    /// Mean latent deviation of each row.
+    pub fn latent_spread(&self) -> Vec<f64> {
+        let mean = |row: &[f64]| row.iter().sum::<f64>() / row.len() as f64;
+        self.latent_std.chunks_exact(self.classes).map(mean).collect()
+    }
+}
+
+/// Latent functions at some rows, both row-major `[N, C]`.
+pub(crate) struct Latent {
+    pub(crate) mean: Vec<f64>,
+    pub(crate) var: Vec<f64>,
+}
+
 /// Rows that go through the encoder at a time.
 const BLOCK: usize = 2048;
 
 impl Model {
-    /// Puts the parts together and factors `K_zz`.
+    /// Puts the parts together and factors `K_zz`: parameters of the encoder and what stands on it, for each network.
     pub fn new(
         header: ModelHeader,
-        encoder_values: &[f32],
-        head: HeadParameters,
+        networks: Vec<(Vec<f32>, FittedHead)>,
         threads: usize,
     ) -> Result<Self, Error> {
-        let device = Device::default();
-        let encoder = Mlp::new(header.encoder.clone(), 0, &device);
-        let encoder = parameters::write(encoder, encoder_values, &device);
         let gp = &header.config.gp;
-        let posterior = AnyPosterior::new(&head, &header.kernel, gp.jitter.get(), gp.precision, threads)?;
-        Ok(Self { header, encoder, head, posterior })
+        let first = (&header.feature_scale, &header.kernel);
+        let others = header.others.iter().map(|other| (&other.feature_scale, &other.kernel));
+        let fitted: Result<Vec<Fitted>, Error> = networks
+            .into_iter()
+            .zip(std::iter::once(first).chain(others))
+            .map(|((values, head), (scale, kernel))| {
+                let posterior = match &head {
+                    FittedHead::Process(parameters) => {
+                        let (jitter, precision) = (gp.jitter.get(), gp.precision);
+                        Some(AnyPosterior::new(parameters, kernel, jitter, precision, threads)?)
+                    }
+                    FittedHead::Softmax { .. } => None,
+                };
+                let network = Network::new(&header.encoder).with(&values);
+                Ok(Fitted { network, head, posterior, scale: scale.clone() })
+            })
+            .collect();
+        let networks = fitted?;
+        Ok(Self { header, networks })
     }
 
     /// What is known besides the tensors.
@@ -87,79 +178,130 @@ impl Model {
         &self.header
     }
 
-    /// The inducing points and what belongs to them.
-    pub fn head(&self) -> &HeadParameters {
-        &self.head
+    /// The inducing points and what belongs to them, of each network; none for a softmax layer.
+    pub fn heads(&self) -> impl Iterator<Item = &HeadParameters> {
+        self.networks.iter().filter_map(|fitted| match &fitted.head {
+            FittedHead::Process(parameters) => Some(parameters),
+            FittedHead::Softmax { .. } => None,
+        })
     }
 
-    pub(crate) fn encoder(&self) -> &Mlp {
-        &self.encoder
+    /// Encoder and head of each network.
+    pub(crate) fn networks(&self) -> impl Iterator<Item = (&Network, &FittedHead)> {
+        self.networks.iter().map(|fitted| (&fitted.network, &fitted.head))
     }
 
     pub(crate) fn header_mut(&mut self) -> &mut ModelHeader {
         &mut self.header
     }
 
-    /// C
+    /// C: latent functions.
     pub fn outputs(&self) -> usize {
-        self.header.schema.targets.len()
+        self.header.schema.outputs()
     }
 
     /// Number of parameters.
     pub fn parameters(&self) -> usize {
-        let (slots, _) = parameters::read(&self.encoder);
-        slots.iter().map(|slot| slot.len()).sum::<usize>() + self.head.flat().len()
+        let head = |head: &FittedHead| match head {
+            FittedHead::Process(parameters) => parameters.flat().len(),
+            FittedHead::Softmax { w, b } => w.len() + b.len(),
+        };
+        let size = |fitted: &Fitted| fitted.network.parameters().1.len() + head(&fitted.head);
+        self.networks.iter().map(size).sum()
     }
 
-    /// Features of some rows, row-major `[N, D]`.
-    pub fn features(&self, x: &Matrix, rows: &[usize]) -> Vec<f32> {
-        let mut phi = Vec::with_capacity(rows.len() * self.encoder.dim());
-        for block in rows.chunks(BLOCK) {
-            let features = self.encoder.features(x, block, Mode::Predict).into_data();
-            phi.extend_from_slice(features.as_slice::<f32>().expect("features are f32"));
+    /// Features of some rows, row-major `[N, D]`, of the first network.
+    pub fn features(&self, inputs: &Inputs, rows: &[usize]) -> Vec<f32> {
+        self.networks[0].features(inputs, rows)
+    }
+
+    /// Latent functions of standardised targets or of classes.
+    pub(crate) fn latent(&self, inputs: &Inputs, rows: &[usize]) -> Latent {
+        let (n, c) = (rows.len(), self.outputs());
+        let mut latent = Latent { mean: vec![0.0; n * c], var: vec![0.0; n * c] };
+        let each = c / self.networks.len();
+        for (k, fitted) in self.networks.iter().enumerate() {
+            let phi = fitted.features(inputs, rows);
+            let (mean, var) = match (&fitted.posterior, &fitted.head) {
+                (Some(posterior), _) => posterior.predict(&phi, n),
+                (None, FittedHead::Softmax { w, b }) => (read_out(&phi, w, b), vec![0.0; n]),
+                (None, FittedHead::Process(_)) => unreachable!("a process is conditioned when it is made"),
+            };
+            for i in 0..n {
+                let place = i * c + k * each..i * c + (k + 1) * each;
+                latent.mean[place.clone()].copy_from_slice(&mean[i * each..(i + 1) * each]);
+                latent.var[place].fill(var[i]);
+            }
         }
-        self.header.feature_scale.apply(&mut phi);
-        phi
-    }
-
-    /// Latent mean `[N, C]` and variance `[N]` of standardised targets.
-    pub(crate) fn latent(&self, x: &Matrix, rows: &[usize]) -> (Vec<f64>, Vec<f64>) {
-        self.posterior.predict(&self.features(x, rows), rows.len())
+        latent
     }
 
     /// σ of standardised targets.
     pub(crate) fn sigma(&self, output: usize) -> f64 {
-        f64::from(self.head.log_sigma[output]).exp()
+        let log_sigma = self.heads().next().and_then(|head| head.log_sigma.get(output));
+        f64::from(*log_sigma.expect("numbers have a process with noise")).exp()
     }
 
-    /// Predicts all rows of a matrix.
-    pub fn predict(&self, x: &Matrix) -> Prediction {
-        let rows: Vec<usize> = (0..x.rows()).collect();
-        self.predict_rows(x, &rows)
+    /// Predicts numbers of all rows.
+    pub fn predict(&self, inputs: &Inputs) -> Prediction {
+        self.predict_rows(inputs, &all_rows(inputs))
     }
 
-    /// Predicts some rows of a matrix.
-    pub fn predict_rows(&self, x: &Matrix, rows: &[usize]) -> Prediction {
+    /// Predicts numbers of some rows.
+    pub fn predict_rows(&self, inputs: &Inputs, rows: &[usize]) -> Prediction {
         let c = self.outputs();
-        let (latent, var) = self.latent(x, rows);
+        let Latent { mean, var } = self.latent(inputs, rows);
         let mut prediction = Prediction {
-            mean: Vec::with_capacity(latent.len()),
-            std: Vec::with_capacity(latent.len()),
-            std_latent: Vec::with_capacity(latent.len()),
+            mean: Vec::with_capacity(mean.len()),
+            std: Vec::with_capacity(mean.len()),
+            std_latent: Vec::with_capacity(mean.len()),
         };
-        for (i, mean) in latent.iter().enumerate() {
-            let (row, output) = (i / c, i % c);
-            let target = &self.header.schema.targets[output];
-            let calibration = &self.header.calibration[output];
+        let sigma: Vec<f64> = (0..c).map(|output| self.sigma(output)).collect();
+        for (i, (mean, var)) in mean.iter().zip(var).enumerate() {
+            let target = &self.header.schema.numbers()[i % c];
+            let calibration = &self.header.calibration[i % c];
             prediction.mean.push(target.restore(*mean));
-            prediction.std.push(target.std * calibration.std(*mean, var[row], self.sigma(output)));
-            prediction.std_latent.push(target.std * (calibration.latent * var[row]).sqrt());
+            prediction.std.push(target.std * calibration.std(*mean, var, sigma[i % c]));
+            prediction.std_latent.push(target.std * (calibration.latent * var).sqrt());
         }
         prediction
     }
 
-    /// Scores predictions against `y [N, C]` in the target's own units; intervals are the calibrated ones.
-    pub fn score(&self, prediction: &Prediction, y: &[f64]) -> BTreeMap<String, Metrics> {
+    /// Predicts classes of all rows.
+    pub fn predict_classes(&self, inputs: &Inputs) -> ClassPrediction {
+        let latent = self.latent(inputs, &all_rows(inputs));
+        self.classes(&latent, self.header.class_calibration.unwrap_or(ClassCalibration::none()))
+    }
+
+    pub(crate) fn classes(&self, latent: &Latent, calibration: ClassCalibration) -> ClassPrediction {
+        let c = self.outputs();
+        let classes = gp::classes_of(c);
+        let link = self.header.config.link();
+        let n = latent.mean.len() / c;
+        let mut prediction = ClassPrediction {
+            classes,
+            p: Vec::with_capacity(n * classes),
+            latent_mean: Vec::with_capacity(n * classes),
+            latent_std: Vec::with_capacity(n * classes),
+        };
+        for (mean, var) in latent.mean.chunks_exact(c).zip(latent.var.chunks_exact(c)) {
+            let scaled = |(f, v): (&f64, &f64)| calibration.slope * f * link.shrink(calibration.latent * v);
+            let s: Vec<f64> = mean.iter().zip(var).map(scaled).collect();
+            prediction.p.extend(gp::class_probabilities(link, &s, 0.0));
+            let std = var.iter().map(|v| (calibration.latent * v).sqrt());
+            if let [f] = *mean {
+                prediction.latent_mean.extend([-f, f]);
+                prediction.latent_std.extend(std.flat_map(|std| [std, std]));
+            } else {
+                prediction.latent_mean.extend_from_slice(mean);
+                prediction.latent_std.extend(std);
+            }
+        }
+        prediction
+    }
+
+    /// Scores predicted numbers against `y [N, C]` in the target's own units; intervals are the calibrated ones.
+    pub fn score(&self, prediction: &Prediction, y: &[f64]) -> Scores {
         let c = self.outputs();
         let column = |values: &[f64], output: usize| {
             values.iter().skip(output).step_by(c).copied().collect::<Vec<_>>()
@@ -174,8 +316,37 @@ impl Model {
                     let (low, high) = intervals[k];
                     (mean[i] + low * std[i]..=mean[i] + high * std[i]).contains(&y[i])
                 });
-                (self.header.schema.targets[output].name.clone(), metrics)
+                (self.header.schema.numbers()[output].name.clone(), Score::Number(metrics))
             })
             .collect()
     }
+
+    /// Scores the predicted classes of some rows against their true ones, before and after recalibration.
+    pub fn score_classes(&self, inputs: &Inputs, rows: &[usize], y: &[u32]) -> Scores {
+        let labels = self.header.schema.classes().unwrap_or_default();
+        let latent = self.latent(inputs, rows);
+        let score = |calibration| ClassMetrics::new(&self.classes(&latent, calibration).p, y, labels);
+        let metrics = match self.header.class_calibration {
+            Some(calibration) => score(calibration).beside(score(ClassCalibration::none())),
+            None => score(ClassCalibration::none()),
+        };
+        let name = self.header.schema.target_names().remove(0);
+        Scores::from([(name, Score::Classes(metrics))])
+    }
+}
+
+impl Fitted {
+    fn features(&self, inputs: &Inputs, rows: &[usize]) -> Vec<f32> {
+        let mut phi = Vec::new();
+        for block in rows.chunks(BLOCK) {
+            let features = self.network.features(inputs, block).into_data();
+            phi.extend_from_slice(features.as_slice::<f32>().expect("features are f32"));
+        }
+        self.scale.apply(&mut phi);
+        phi
+    }
+}
+
+fn all_rows(inputs: &Inputs) -> Vec<usize> {
+    (0..inputs.rows()).collect()
 }

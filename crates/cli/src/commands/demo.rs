@@ -1,9 +1,10 @@
 //! `ign demo`: the whole way on an embedded default.
 
 use super::Failure;
-use super::train::{RunArgs, check_writable, train};
+use super::train::{RunArgs, check_writable, learn};
 use crate::output::print;
 use data::Simulated;
+use ign::{Kind, Prepared};
 use std::path::PathBuf;
 
 /// Rows of the demonstration; the paper's Levy set has as many.
@@ -22,12 +23,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     check_writable(&args.out)?;
     let mut run = args.run.clone();
     run.default_test_share(0.4);
-    let config = run.config(&["y".to_owned()])?;
+    let config = run.config(Kind::Numbers, &[("data.target", vec!["y"].into())])?;
     if !run.json() && !run.quiet() {
         print(&format!("Levy function of 4 inputs, {ROWS} rows; 40 % are held out for the test\n"))?;
     }
     let table = Simulated::Levy.sample(ROWS, config.seed, 0.0);
-    train(&table, &config, &args.out, &run)?;
+    learn(Prepared::new(&table, &config)?, Vec::new(), &config, &args.out, &run)?;
     if !run.json() && !run.quiet() {
         let out = args.out.display();
         print(&format!(

@@ -2,7 +2,7 @@
 
 use super::Failure;
 use crate::output::{self, print};
-use ign::Model;
+use ign::{Kernel, Model, Schema};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -38,26 +38,38 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         header.ign_version,
         header.format_version
     ));
-    lines.push(format!("  predicts   {}", join(header.schema.targets.iter().map(|t| t.name.clone()))));
+    let predicted = join(header.schema.target_names().into_iter());
+    let classes = header.schema.classes().map(|classes| join(classes.iter().cloned()));
+    lines.push(format!("  predicts   {predicted}{}", classes.map_or(String::new(), |c| format!(": {c}"))));
     lines.push(format!(
         "  from       {}",
-        join(header.schema.inputs.iter().map(|i| format!("{} ({})", i.name, i.encoding.column_type())))
+        match &header.schema {
+            Schema::Table(table) => {
+                join(table.inputs.iter().map(|i| format!("{} ({})", i.name, i.encoding.column_type())))
+            }
+            Schema::Images(images) => {
+                let colours = if images.channels == 1 { "grey" } else { "colour" };
+                format!("{colours} pictures of {} × {} pixels", images.height, images.width)
+            }
+        }
     ));
     lines.push(format!("  rows       {train} trained on, {validation} for validation, {test} for the test"));
-    let encoder = &header.encoder;
+    let networks = match header.others.len() {
+        0 => String::new(),
+        others => format!("{} networks of ", others + 1),
+    };
     lines.push(format!(
-        "  network    {} × {} → {} features, {} parameters with the inducing points",
-        encoder.members,
-        join(std::iter::once(encoder.width).chain(encoder.hidden.iter().copied()).map(|n| n.to_string()))
-            .replace(", ", "-"),
-        encoder.features,
+        "  network    {networks}{}; {} parameters in all",
+        header.encoder.describe(),
         model.parameters()
     ));
-    lines.push(format!(
-        "  process    {} inducing points, {:?}",
-        model.head().z.len() / encoder.features,
-        header.kernel
-    ));
+    lines.push(match model.heads().next() {
+        Some(head) => {
+            let points = head.z.len() / header.encoder.features();
+            format!("  process    {points} inducing points, {}", kernel(&header.kernel))
+        }
+        None => "  head       softmax layer".into(),
+    });
     lines.push(format!(
         "  training   best epoch {} of the likelihood, seed {}\n",
         header.best_epoch, header.config.seed
@@ -67,6 +79,17 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     lines.push(format!("configuration\n{configuration}"));
     print(lines.join("\n").trim_end())
+}
+
+/// `rbf, scale 1, γ 0.3`.
+fn kernel(kernel: &Kernel) -> String {
+    let (family, scale, shape) = match *kernel {
+        Kernel::Rbf { scale, gamma } => ("rbf", scale, ("γ", gamma)),
+        Kernel::Matern32 { scale, gamma } => ("matern32", scale, ("γ", gamma)),
+        Kernel::Matern52 { scale, gamma } => ("matern52", scale, ("γ", gamma)),
+        Kernel::Linear { scale, offset } => ("linear", scale, ("offset", offset)),
+    };
+    format!("{family} kernel, scale {}, {} {}", output::number(scale), shape.0, output::number(shape.1))
 }
 
 fn join(items: impl Iterator<Item = String>) -> String {

@@ -1,12 +1,15 @@
 //! `ign predict`: rows in, rows with uncertainty out, in blocks of constant size.
 
-use super::train::check_not_input;
+use super::train::{Pictures, check_not_input};
 use super::{Failure, Reading, Threads};
 use crate::progress::{interrupted, watch_for_interrupts};
-use arrow::array::{ArrayRef, Float64Array};
-use arrow::datatypes::{DataType, Field, Schema};
-use data::{Block, Blocks, Format, RecordBatch, RowWriter, Sink, Source, read_blocks};
-use ign::{Matrix, Model};
+use arrow::array::{ArrayRef, Float64Array, StringArray};
+use arrow::datatypes::{DataType, Field, Schema as ArrowSchema};
+use data::{
+    Block, Blocks, Format, ImageOptions, ImageSchema, Part, RecordBatch, RowWriter, Sink, Source,
+    TableSchema, read_blocks, read_images,
+};
+use ign::{ClassPrediction, Images, Inputs, Model, Schema};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,8 +23,9 @@ const BLOCK_ROWS: usize = 8192;
 pub(crate) struct Args {
     /// Model file
     model: PathBuf,
-    /// Table to predict; `-` reads standard input
-    table: String,
+    /// What to predict: a table (`-` reads standard input), or pictures: files, folders or a named set
+    #[arg(required = true)]
+    inputs: Vec<String>,
     /// Where to write: .csv, .parquet or .jsonl, also .gz; `-` is CSV to standard output
     #[arg(short, long, default_value = "-")]
     out: String,
@@ -40,6 +44,8 @@ pub(crate) struct Args {
     /// Say nothing but errors
     #[arg(short, long)]
     quiet: bool,
+    #[command(flatten)]
+    pictures: Pictures,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -64,40 +70,49 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
                 args.out
             )));
         }
-        check_not_input(path, &[&args.model, Path::new(&args.table)])?;
+        let inputs = args.inputs.iter().map(Path::new);
+        check_not_input(path, &inputs.chain([args.model.as_path()]).collect::<Vec<_>>())?;
     }
-    let schema = &model.header().schema;
+    if model.header().schema.classes().is_some() && !(args.interval.is_empty() && args.quantiles.is_empty()) {
+        return Err(Failure::Usage(
+            "classes have no intervals or quantiles\nhint: leave `--interval` and `--quantiles` out; every class has a probability".into(),
+        ));
+    }
+    let rows = match &model.header().schema {
+        Schema::Table(schema) => predict_table(args, &model, schema)?,
+        Schema::Images(schema) => predict_pictures(args, &model, schema)?,
+    };
+    if !args.quiet && args.out != "-" {
+        eprintln!("{rows} rows predicted into {}", args.out);
+    }
+    Ok(())
+}
+
+fn predict_table(args: &Args, model: &Model, schema: &TableSchema) -> Result<usize, Failure> {
+    let [input] = &args.inputs[..] else {
+        return Err(Failure::Usage(format!(
+            "{} predicts rows of one table, and {} were named\nhint: name one",
+            args.model.display(),
+            args.inputs.len()
+        )));
+    };
     let options = args.reading.options(&model.header().config);
-    let blocks = read_blocks(
-        &Source::new(&args.table),
-        &options,
-        &schema.columns(),
-        &distinct(&args.keep),
-        BLOCK_ROWS,
-    )?;
-    let columns = Columns::new(&model, args);
-    let fields: Vec<Arc<Field>> = blocks
-        .kept_schema()
-        .fields()
-        .iter()
-        .cloned()
-        .chain(columns.names.iter().map(|name| Arc::new(Field::new(name, DataType::Float64, false))))
-        .collect();
-    let output = Arc::new(Schema::new(fields));
-    let mut writer = RowWriter::create(&Sink::new(&args.out), args.output_format, Arc::clone(&output))?;
+    let keep = distinct(&args.keep);
+    let blocks = read_blocks(&Source::new(input), &options, &schema.columns(), &keep, BLOCK_ROWS)?;
+    let columns = Columns::new(model, args);
+    let kept = blocks.kept_schema().fields().to_vec();
+    let (mut writer, output) = columns.writer(kept, args)?;
     let (mut rows, mut unseen) = (0, BTreeMap::<String, usize>::new());
     watch_for_interrupts("nothing is written");
     for block in read_ahead(blocks) {
         let Block { table, kept, .. } = block?;
-        let encoded = schema.encode(&table, None)?;
-        for (column, count) in encoded.unseen {
+        let mut encoded = schema.encode(&table, None)?;
+        for (column, count) in std::mem::take(&mut encoded.unseen) {
             *unseen.entry(column).or_default() += count;
         }
-        let values = columns.values(&model, &Matrix { x: encoded.x, width: encoded.width }, table.rows());
+        let values = columns.values(model, &encoded.into());
         let arrays: Vec<ArrayRef> = kept.columns().iter().cloned().chain(values).collect();
-        let batch =
-            RecordBatch::try_new(Arc::clone(&output), arrays).expect("the columns were made for this schema");
-        writer.write(&batch)?;
+        writer.write(&batch(&output, arrays))?;
         rows += table.rows();
     }
     writer.finish()?;
@@ -107,11 +122,44 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
                 "note: column `{column}`: {count} rows hold a category that was never seen in training"
             );
         }
-        if args.out != "-" {
-            eprintln!("{rows} rows predicted into {}", args.out);
-        }
     }
-    Ok(())
+    Ok(rows)
+}
+
+fn predict_pictures(args: &Args, model: &Model, schema: &ImageSchema) -> Result<usize, Failure> {
+    let Some(source) = args.pictures.source(&args.inputs)? else {
+        return Err(Failure::Usage(format!(
+            "{} predicts pictures, and {} is none\nhint: name picture files, a folder of them, or a named set",
+            args.model.display(),
+            args.inputs.join(", ")
+        )));
+    };
+    if !args.keep.is_empty() {
+        return Err(Failure::Usage(
+            "pictures have no columns to keep\nhint: leave `--keep` out; the file's name is always there"
+                .into(),
+        ));
+    }
+    let options = ImageOptions { part: Part::Test, ..args.pictures.options(schema.options()) };
+    let (set, notices) = read_images(&source, &options, None)?;
+    if !args.quiet {
+        notices.iter().for_each(|notice| eprintln!("note: {notice}"));
+    }
+    let set = schema.conform(set.unlabelled())?;
+    let names = (0..set.len()).map(|i| set.names.get(i).cloned().unwrap_or_else(|| i.to_string()));
+    let names: ArrayRef = Arc::new(StringArray::from_iter_values(names));
+    let rows = set.len();
+    let columns = Columns::new(model, args);
+    let (mut writer, output) =
+        columns.writer(vec![Arc::new(Field::new("file", DataType::Utf8, false))], args)?;
+    let values = columns.values(model, &Inputs::Images(Images::new(set, schema, false)));
+    writer.write(&batch(&output, std::iter::once(names).chain(values).collect()))?;
+    writer.finish()?;
+    Ok(rows)
+}
+
+fn batch(schema: &Arc<ArrowSchema>, arrays: Vec<ArrayRef>) -> RecordBatch {
+    RecordBatch::try_new(Arc::clone(schema), arrays).expect("the columns were made for this schema")
 }
 
 /// Reads on a thread of its own, so that reading and computing overlap and Ctrl-C is heard while a pipe is silent.
@@ -148,35 +196,57 @@ fn distinct<T: PartialEq + Clone>(values: &[T]) -> Vec<T> {
 
 /// The columns that a prediction adds, with names that stay distinct for several targets.
 struct Columns {
-    names: Vec<String>,
+    fields: Vec<Arc<Field>>,
     intervals: Vec<f64>,
     quantiles: Vec<f64>,
 }
 
 impl Columns {
     fn new(model: &Model, args: &Args) -> Self {
-        let targets = &model.header().schema.targets;
+        let schema = &model.header().schema;
         let (intervals, quantiles) = (distinct(&args.interval), distinct(&args.quantiles));
         let mut names = Vec::new();
-        for target in targets {
-            let prefix = if targets.len() == 1 { String::new() } else { format!("{}_", target.name) };
+        if let Some(classes) = schema.classes() {
+            names.push("label".to_owned());
+            for prefix in ["p", "latent_mean", "latent_std"] {
+                names.extend(classes.iter().map(|class| format!("{prefix}_{class}")));
+            }
+        }
+        for target in schema.numbers() {
+            let prefix = if schema.outputs() == 1 { String::new() } else { format!("{}_", target.name) };
             let mut own: Vec<String> = ["mean", "std", "std_latent"].map(str::to_owned).to_vec();
             for &level in &intervals {
                 own.extend([format!("lower_{}", percent(level)), format!("upper_{}", percent(level))]);
             }
             own.extend(quantiles.iter().map(|&p| format!("q{}", percent(p))));
-            // A carried column of the same name keeps it; ours gets a tail.
-            names.extend(own.into_iter().map(|name| {
-                let name = format!("{prefix}{name}");
-                if args.keep.contains(&name) { format!("{name}_predicted") } else { name }
-            }));
+            names.extend(own.into_iter().map(|name| format!("{prefix}{name}")));
         }
-        Self { names, intervals, quantiles }
+        let field = |(k, name): (usize, String)| {
+            let text = k == 0 && schema.classes().is_some();
+            // A carried column of the same name keeps it; ours gets a tail.
+            let name = if args.keep.contains(&name) { format!("{name}_predicted") } else { name };
+            Arc::new(Field::new(name, if text { DataType::Utf8 } else { DataType::Float64 }, false))
+        };
+        Self { fields: names.into_iter().enumerate().map(field).collect(), intervals, quantiles }
     }
 
-    fn values(&self, model: &Model, x: &Matrix, rows: usize) -> Vec<ArrayRef> {
-        let rows: Vec<usize> = (0..rows).collect();
-        let prediction = model.predict_rows(x, &rows);
+    /// A writer of these columns after others.
+    fn writer(&self, others: Vec<Arc<Field>>, args: &Args) -> Result<(RowWriter, Arc<ArrowSchema>), Failure> {
+        let fields: Vec<Arc<Field>> = others.into_iter().chain(self.fields.iter().cloned()).collect();
+        let output = Arc::new(ArrowSchema::new(fields));
+        let writer = RowWriter::create(&Sink::new(&args.out), args.output_format, Arc::clone(&output))?;
+        Ok((writer, output))
+    }
+
+    fn values(&self, model: &Model, inputs: &Inputs) -> Vec<ArrayRef> {
+        match model.header().schema.classes() {
+            Some(classes) => class_values(&model.predict_classes(inputs), classes),
+            None => self.number_values(model, inputs),
+        }
+    }
+
+    fn number_values(&self, model: &Model, inputs: &Inputs) -> Vec<ArrayRef> {
+        let prediction = model.predict(inputs);
         let c = model.outputs();
         let mut arrays: Vec<ArrayRef> = Vec::new();
         for (output, calibration) in model.header().calibration.iter().enumerate() {
@@ -198,6 +268,19 @@ impl Columns {
         }
         arrays
     }
+}
+
+fn class_values(prediction: &ClassPrediction, classes: &[String]) -> Vec<ArrayRef> {
+    let k = classes.len();
+    let labels = StringArray::from_iter_values(prediction.labels().map(|class| &classes[class]));
+    let mut arrays: Vec<ArrayRef> = vec![Arc::new(labels)];
+    for values in [&prediction.p, &prediction.latent_mean, &prediction.latent_std] {
+        for class in 0..k {
+            let column = values.iter().skip(class).step_by(k).copied();
+            arrays.push(Arc::new(Float64Array::from_iter_values(column)));
+        }
+    }
+    arrays
 }
 
 /// 0.95 → `95`, 0.025 → `2.5`.

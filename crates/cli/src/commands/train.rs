@@ -1,12 +1,11 @@
-//! `ign train`: a table in, a model file out.
+//! `ign train`: a table or pictures in, a model file out.
 
 use super::{Failure, Reading, Threads};
 use crate::output::{self, print};
 use crate::progress::{Progress, interrupted, watch_for_interrupts};
-use data::{Source, read_table};
+use data::{ImageOptions, ImageSize, ImageSource, Notice, Source, Task, read_images, read_table};
 use ign::artifact::{load_checkpoint, save_checkpoint};
-use ign::train::Event;
-use ign::{Config, Fit, Model, Prepared};
+use ign::{Config, Fit, FitEvent, Kind, Model, Prepared};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -17,14 +16,30 @@ const CHECKPOINT_EVERY: Duration = Duration::from_secs(120);
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Table to learn from: CSV, Parquet or JSON lines, also .gz; `-` reads standard input
-    table: String,
+    /// What to learn from: a table (CSV, Parquet or JSON lines, also .gz; `-` reads standard input), a folder of
+    /// pictures (a sub-folder for each class, idx or CIFAR-10 files), or a named set (mnist, toy-mnist, cifar10,
+    /// fashion-mnist)
+    input: String,
     /// Column to predict; several with commas
     #[arg(long, value_delimiter = ',')]
     target: Vec<String>,
-    /// Where to write the model [default: the table's name with .ign]
+    /// Where to write the model [default: the input's name with .ign]
     #[arg(short, long)]
     out: Option<PathBuf>,
+    /// What is learned [default: what the target looks like]
+    #[arg(long, value_parser = ["regression", "classification"])]
+    task: Option<String>,
+    /// What stands on the features: the Gaussian process, or a plain softmax layer to compare with
+    #[arg(long, value_parser = ["gp", "softmax"])]
+    head: Option<String>,
+    /// Network for pictures [default: mlp]
+    #[arg(long, value_parser = ["mlp", "cnn"])]
+    encoder: Option<String>,
+    /// More than two classes: one network for all, or one for each class
+    #[arg(long, value_parser = ["shared", "independent"])]
+    multiclass: Option<String>,
+    #[command(flatten)]
+    pictures: Pictures,
     #[command(flatten)]
     run: RunArgs,
     #[command(flatten)]
@@ -64,7 +79,7 @@ pub(crate) struct RunArgs {
 
 impl RunArgs {
     /// The resolved configuration.
-    pub(crate) fn config(&self, targets: &[String]) -> Result<Config, Failure> {
+    pub(crate) fn config(&self, kind: Kind, settings: &[(&str, toml::Value)]) -> Result<Config, Failure> {
         let text = match &self.config {
             Some(path) => {
                 let source = std::fs::read_to_string(path);
@@ -77,11 +92,9 @@ impl RunArgs {
         let mut overrides = self.overrides.clone();
         overrides.extend(self.seed.map(|seed| format!("seed={seed}")));
         overrides.extend(self.test_share.map(|share| format!("data.test_share={share:?}")));
-        if !targets.is_empty() {
-            overrides.push(format!("data.target={}", toml::Value::from(targets.to_vec())));
-        }
+        overrides.extend(settings.iter().map(|(key, value)| format!("{key}={value}")));
         let file = text.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
-        Ok(Config::resolve(self.preset.as_deref(), file, &overrides)?)
+        Ok(Config::resolve(kind, self.preset.as_deref(), file, &overrides)?)
     }
 
     pub(crate) fn json(&self) -> bool {
@@ -97,25 +110,89 @@ impl RunArgs {
     }
 }
 
+/// How to read pictures.
+#[derive(clap::Args, Clone)]
+pub(crate) struct Pictures {
+    /// Size that pictures are brought to, for example 32x32 [default: their own, or 64x64 for larger ones]
+    #[arg(long, value_name = "HxW")]
+    image_size: Option<ImageSize>,
+    /// Leave pictures out that cannot be read, and count them
+    #[arg(long)]
+    skip_unreadable: bool,
+    /// Where named sets are [default: the environment variable IGN_DATA]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+}
+
+impl Pictures {
+    /// The pictures that are meant; `None` for a table.
+    pub(crate) fn source(&self, inputs: &[String]) -> Result<Option<ImageSource>, Failure> {
+        Ok(ImageSource::recognise(inputs, data::data_dir(self.data_dir.as_deref()).as_deref())?)
+    }
+
+    pub(crate) fn options(&self, base: ImageOptions) -> ImageOptions {
+        ImageOptions {
+            size: self.image_size.or(base.size),
+            skip_unreadable: self.skip_unreadable || base.skip_unreadable,
+            ..base
+        }
+    }
+}
+
+impl Args {
+    /// What the flags say, as settings.
+    fn settings(&self) -> Vec<(&'static str, toml::Value)> {
+        let mut settings: Vec<(&str, toml::Value)> = Vec::new();
+        if !self.target.is_empty() {
+            settings.push(("data.target", self.target.clone().into()));
+        }
+        let flags = [
+            ("data.task", &self.task),
+            ("head", &self.head),
+            ("encoder.kind", &self.encoder),
+            ("gp.multiclass", &self.multiclass),
+        ];
+        settings.extend(flags.into_iter().filter_map(|(key, flag)| Some((key, flag.clone()?.into()))));
+        settings
+    }
+}
+
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let config = args.run.config(&args.target)?;
+    let out = args.out.clone().unwrap_or_else(|| default_path(&args.input));
+    let settings = args.settings();
+    let pictures = args.pictures.source(std::slice::from_ref(&args.input))?;
+    if let Some(source) = pictures {
+        let config = args.run.config(Kind::Images, &settings)?;
+        check_writable(&out)?;
+        let (set, notices) = read_images(&source, &args.pictures.options(ImageOptions::default()), None)?;
+        return learn(Prepared::images(set, &config)?, notices, &config, &out, &args.run).map(drop);
+    }
+    let config = args.run.config(Kind::Numbers, &settings)?;
     if config.data.target.is_empty() {
         return Err(Failure::Usage(format!(
             "which column of {} is to be predicted?\nhint: name it with `--target NAME`, or `data.target` in the configuration",
-            args.table
+            args.input
         )));
     }
-    let out = args.out.clone().unwrap_or_else(|| default_path(&args.table));
-    check_not_input(&out, &[Path::new(&args.table)])?;
+    check_not_input(&out, &[Path::new(&args.input)])?;
     check_writable(&out)?;
-    let table = read_table(&Source::new(&args.table), &args.reading.options(&config))?;
-    train(&table, &config, &out, &args.run)?;
-    Ok(())
+    let table = read_table(&Source::new(&args.input), &args.reading.options(&config))?;
+    let (task, notice) = match config.data.task {
+        Some(task) => (task, None),
+        None => data::recognise_task(&table, &config.data.target)?,
+    };
+    let config = match task {
+        Task::Regression => config,
+        Task::Classification => args.run.config(Kind::Classes, &settings)?,
+    };
+    let notices = notice.into_iter().collect();
+    learn(Prepared::new(&table, &config)?, notices, &config, &out, &args.run).map(drop)
 }
 
-/// Prepares, trains, saves and reports; used by `demo` too.
-pub(crate) fn train(
-    table: &data::Table,
+/// Trains, saves and reports; used by `demo` too.
+pub(crate) fn learn(
+    prepared: Prepared,
+    notices: Vec<Notice>,
     config: &Config,
     out: &Path,
     args: &RunArgs,
@@ -123,16 +200,21 @@ pub(crate) fn train(
     let threads = args.threads.start();
     let started = Instant::now();
     let mut progress = Progress::new(args.quiet);
-    let prepared = Prepared::new(table, config)?;
-    prepared.notices.iter().for_each(|notice| progress.note(&notice.to_string()));
+    notices.iter().chain(&prepared.notices).for_each(|notice| progress.note(&notice.to_string()));
     let [train, validation, test] = prepared.rows();
+    let schema = &prepared.schema;
+    let inputs = match schema.table() {
+        Some(table) => format!("{} inputs as {} numbers", table.inputs.len(), schema.width()),
+        None => format!("pictures of {} numbers", schema.width()),
+    };
     progress.note(&format!(
-        "{train} rows to train on, {validation} for validation, {test} for the test; {} inputs as {} numbers",
-        prepared.schema.inputs.len(),
-        prepared.schema.feature_names().len()
+        "{train} rows to train on, {validation} for validation, {test} for the test; {inputs}"
     ));
+    if let Some(classes) = schema.classes() {
+        progress.note(&priors(classes, schema.class_counts()));
+    }
     if config.train.recalibrate && validation < ROUGH_CALIBRATION {
-        progress.note(&format!("only {validation} rows to calibrate with: intervals are rough guesses"));
+        progress.note(&format!("only {validation} rows to calibrate with: uncertainties are rough guesses"));
     }
     let checkpoint = checkpoint_path(out);
     let fingerprint = prepared.fingerprint();
@@ -142,11 +224,11 @@ pub(crate) fn train(
     let mut failed = None;
     let fit = prepared.fit(config, threads, resume, &mut |event| {
         progress.show(&event);
-        if let Event::Epoch { state, .. } = event
+        if let FitEvent::Standing(standing) = event
             && saved.elapsed() > CHECKPOINT_EVERY
         {
             saved = Instant::now();
-            if let Err(error) = save_checkpoint(&checkpoint, config, &fingerprint, state) {
+            if let Err(error) = save_checkpoint(&checkpoint, config, &fingerprint, standing) {
                 failed = Some(error);
                 return false;
             }
@@ -158,8 +240,8 @@ pub(crate) fn train(
         return Err(error.into());
     }
     match fit {
-        Fit::Interrupted(state) => {
-            save_checkpoint(&checkpoint, config, &fingerprint, &state)?;
+        Fit::Interrupted(standing) => {
+            save_checkpoint(&checkpoint, config, &fingerprint, &standing)?;
             eprintln!(
                 "stopped; go on with the same command and `--resume` (checkpoint {})",
                 checkpoint.display()
@@ -193,6 +275,16 @@ fn report(model: &Model, out: &Path, args: &RunArgs, elapsed: Duration) -> Resul
         print(&format!("{}\n{}", output::part(part), output::scores(scores)))?;
     }
     print(&format!("{} written in {:.0} s", out.display(), elapsed.as_secs_f64()))
+}
+
+/// How frequent the classes are.
+fn priors(classes: &[String], counts: &[usize]) -> String {
+    const SHOWN: usize = 12;
+    let total = counts.iter().sum::<usize>().max(1) as f64;
+    let share = |(class, &count): (&String, &usize)| format!("{class} {:.1} %", 100.0 * count as f64 / total);
+    let shares: Vec<String> = classes.iter().zip(counts).take(SHOWN).map(share).collect();
+    let more = if classes.len() > SHOWN { ", …" } else { "" };
+    format!("{} classes: {}{more}", classes.len(), shares.join(", "))
 }
 
 /// `prices.csv.gz` → `prices.ign`, in the current folder.

@@ -1,16 +1,20 @@
 //! Targets that cannot be learned.
 
-use ign_data::{Column, DataError, EncodeOptions, Problem, Table, TableSchema, rows_with_targets};
+use ign_data::{Column, DataError, EncodeOptions, Problem, Table, TableSchema, Task, rows_with_targets};
 
 use crate::folder::{assert_place, table_of};
 
 fn fit_error(content: &str, target: &str) -> DataError {
+    task_error(content, target, None)
+}
+
+fn task_error(content: &str, target: &str, task: Option<Task>) -> DataError {
     let table = table_of("t.csv", content);
     let targets = [target.to_owned()];
     match rows_with_targets(&table, &targets) {
         Err(error) => error,
         Ok((rows, _)) => {
-            TableSchema::fit(&table, &targets, &rows, &EncodeOptions::default()).expect_err("unusable")
+            TableSchema::fit(&table, &targets, task, &rows, &EncodeOptions::default()).expect_err("unusable")
         }
     }
 }
@@ -27,15 +31,36 @@ fn a_target_that_is_not_in_the_header_is_told_with_the_closest_name() {
 }
 
 #[test]
-fn a_target_that_is_not_numeric_is_told_with_examples() {
-    let error = fit_error("x,y\n1,red\n2,blue\n", "y");
+fn a_target_that_is_not_numeric_is_told_with_examples_if_a_number_is_wanted() {
+    let regression = Some(Task::Regression);
+    let error = task_error("x,y\n1,red\n2,blue\n", "y", regression);
     assert_place(&error, "t.csv", None, Some("y"));
     assert!(error.to_string().contains("not numeric but category, with values such as \"red\", \"blue\""));
-    let error = fit_error("x,y\n1,yes\n2,no\n", "y");
+    let error = task_error("x,y\n1,yes\n2,no\n", "y", regression);
     assert_place(&error, "t.csv", None, Some("y"));
     assert!(matches!(*error.problem, Problem::TargetNotNumeric { .. }));
-    let error = fit_error("x;y\n1;1,5\n2;2,5\n", "y");
+    assert!(error.hint().is_some_and(|hint| hint.contains("--task regression")), "{error}");
+}
+
+#[test]
+fn numbers_and_dates_in_foreign_notation_are_not_taken_for_classes() {
+    let error = fit_error("x;y\n1;1,5\n2;2,5\n3;1,5\n4;2,5\n", "y");
+    assert_place(&error, "t.csv", None, Some("y"));
     assert!(error.hint().is_some_and(|hint| hint.contains("decimal point")), "{error}");
+    let error = fit_error("x,y\n1,$5\n2,$7\n3,$5\n", "y");
+    assert!(error.hint().is_some_and(|hint| hint.contains("currency")), "{error}");
+    let error = fit_error("x,y\n1,31.12.2016\n2,30.12.2016\n3,31.12.2016\n", "y");
+    assert!(error.hint().is_some_and(|hint| hint.contains("2016-12-31")), "{error}");
+}
+
+#[test]
+fn a_target_of_dates_is_refused_for_either_task() {
+    for task in [None, Some(Task::Regression), Some(Task::Classification)] {
+        let error = task_error("x,y\n1,2016-01-11\n2,2016-01-12\n3,2016-01-12\n", "y", task);
+        assert_place(&error, "t.csv", None, Some("y"));
+        assert!(error.to_string().contains("2016-01-11T00:00:00"), "{error}");
+        assert!(matches!(*error.problem, Problem::TargetIsDate { .. }));
+    }
 }
 
 #[test]

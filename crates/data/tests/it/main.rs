@@ -3,10 +3,14 @@
 mod bad_files;
 mod bad_targets;
 mod blocks;
+mod classes;
 mod folder;
+mod images;
+mod kept;
 mod prediction_faults;
 mod reading;
 mod round_trip;
 mod schema;
+mod suspect;
 mod typed_files;
 mod writing;

@@ -1,13 +1,15 @@
 //! Tables into matrices.
 
-use ign_data::{ColumnType, EncodeOptions, Encoding, Notice, Problem, Scaling, TableSchema};
+use ign_data::{
+    ColumnType, EncodeOptions, Encoding, Notice, Problem, Scaling, TableSchema, TargetValues, Task,
+};
 
 use crate::folder::{assert_place, table_of};
 
 fn fit(content: &str, options: &EncodeOptions) -> (TableSchema, Vec<Notice>) {
     let table = table_of("t.csv", content);
     let rows: Vec<usize> = (0..table.rows()).collect();
-    TableSchema::fit(&table, &["y".into()], &rows, options).expect("a usable table")
+    TableSchema::fit(&table, &["y".into()], Some(Task::Regression), &rows, options).expect("a usable table")
 }
 
 const MIXED: &str = "x,flag,colour,day,y\n\
@@ -47,9 +49,10 @@ fn targets_are_standardised_and_restored() {
     let (schema, _) = fit(MIXED, &EncodeOptions::default());
     let table = table_of("t.csv", MIXED);
     let z = schema.targets(&table, None).expect("y is there");
+    let TargetValues::Numbers(z) = z else { panic!("a regression") };
     assert!(z.iter().sum::<f64>().abs() < 1e-12); // rounding of four terms
     assert!((z.iter().map(|z| z * z).sum::<f64>() / 4.0 - 1.0).abs() < 1e-12);
-    assert!((schema.targets[0].restore(z[3]) - 6.0).abs() < 1e-12);
+    assert!((schema.targets.numbers()[0].restore(z[3]) - 6.0).abs() < 1e-12);
 }
 
 #[test]
@@ -133,8 +136,8 @@ fn unseen_levels_are_counted_and_new_gaps_are_filled() {
 fn only_training_rows_are_looked_at() {
     let table = table_of("t.csv", "c,x,y\nr,1,1\ng,3,3\nb,1e9,1e9\n");
     let (schema, _) =
-        TableSchema::fit(&table, &["y".into()], &[0, 1], &EncodeOptions::default()).expect("two rows");
-    assert_eq!(schema.targets[0].mean, 2.0);
+        TableSchema::fit(&table, &["y".into()], None, &[0, 1], &EncodeOptions::default()).expect("two rows");
+    assert_eq!(schema.targets.numbers()[0].mean, 2.0);
     assert!(matches!(&schema.inputs[0].encoding, Encoding::Category { levels, .. } if levels.len() == 2));
     assert!(schema.encode(&table, None).expect("the same table").x.iter().all(|x| x.is_finite()));
 }

@@ -1,4 +1,4 @@
-//! The encoder of tables: numeric embeddings, then dense layers with ReLU, then a linear feature layer.
+//! The encoder of tables, and the paper's of pictures: numeric embeddings, then dense layers with ReLU, then a linear feature layer.
 //!
 //! ```text
 //! u = [ periodic(x_num) | x | tables(x_serial) ]        one u for each member k
@@ -9,6 +9,7 @@
 //! several resolutions, because no network of reasonable size resolves 40,000 hours from one number.
 
 use super::{Encoder, Mode, parameters};
+use crate::inputs::Inputs;
 use burn::module::{Module, Param};
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Int, Tensor, TensorData};
@@ -119,22 +120,6 @@ pub struct Mlp {
     shape: MlpShape,
 }
 
-/// Rows of a table as the network sees them: row-major `[N, width]`.
-#[derive(Debug, Clone, Default)]
-pub struct Matrix {
-    /// Values.
-    pub x: Vec<f32>,
-    /// Columns.
-    pub width: usize,
-}
-
-impl Matrix {
-    /// Number of rows.
-    pub fn rows(&self) -> usize {
-        self.x.len() / self.width.max(1)
-    }
-}
-
 impl Mlp {
     /// Glorot-uniform weights, zero biases, normal frequencies and tables; `seed` decides every number.
     pub fn new(shape: MlpShape, seed: u64, device: &Device) -> Self {
@@ -204,18 +189,12 @@ impl Mlp {
         &self.shape
     }
 
-    fn embed(
-        &self,
-        periodic: &Periodic,
-        x: &Matrix,
-        rows: &[usize],
-        mode: Mode,
-        device: &Device,
-    ) -> Tensor<3> {
-        let (k, columns, n) = (self.shape.members, self.shape.numeric, rows.len());
+    fn embed(&self, periodic: &Periodic, x: &[f32], mode: Mode, device: &Device) -> Tensor<3> {
+        let (k, columns, width) = (self.shape.members, self.shape.numeric, self.shape.width);
+        let n = x.len() / width;
         let mut transposed = Vec::with_capacity(columns * n);
         for column in 0..columns {
-            transposed.extend(rows.iter().map(|&row| std::f32::consts::TAU * x.x[row * x.width + column]));
+            transposed.extend(x.iter().skip(column).step_by(width).map(|x| std::f32::consts::TAU * x));
         }
         let x = Tensor::<3>::from_data(TensorData::new(transposed, [columns, n, 1]), device).repeat_dim(0, k);
         let angle = x * periodic.frequency.val(); // [K·columns, N, F]
@@ -233,13 +212,14 @@ impl Mlp {
         }
     }
 
-    fn look_up(&self, tables: &Tensor<2>, x: &Matrix, rows: &[usize], device: &Device) -> Tensor<3> {
-        let (k, n, count) = (self.shape.members, rows.len(), self.shape.tables.len());
+    fn look_up(&self, tables: &Tensor<2>, x: &[f32], device: &Device) -> Tensor<3> {
+        let (k, width, count) = (self.shape.members, self.shape.width, self.shape.tables.len());
+        let n = x.len() / width;
         let (mut lower, mut upper, mut share) = (Vec::new(), Vec::new(), Vec::new());
-        for &row in rows {
+        for row in x.chunks_exact(width) {
             let mut start = 0;
             for table in &self.shape.tables {
-                let position = (x.x[row * x.width + table.column] - table.low) / (table.high - table.low);
+                let position = (row[table.column] - table.low) / (table.high - table.low);
                 let position = position.clamp(0.0, 1.0) * (table.knots - 1) as f32;
                 let knot = (position as usize).min(table.knots - 2);
                 lower.push((start + knot) as i32);
@@ -264,7 +244,7 @@ impl Mlp {
 }
 
 impl Encoder for Mlp {
-    type Inputs = Matrix;
+    type Inputs = Inputs;
 
     fn dim(&self) -> usize {
         self.shape.features
@@ -274,20 +254,18 @@ impl Encoder for Mlp {
         self.shape.members
     }
 
-    fn features(&self, x: &Matrix, rows: &[usize], mode: Mode) -> Tensor<2> {
+    fn features(&self, inputs: &Inputs, rows: &[usize], mode: Mode) -> Tensor<2> {
         let device = &self.layers[0].weight.val().device();
         let (k, n) = (self.shape.members, rows.len());
-        let mut raw = Vec::with_capacity(n * x.width);
-        for &row in rows {
-            raw.extend_from_slice(&x.x[row * x.width..(row + 1) * x.width]);
-        }
-        let raw = Tensor::<3>::from_data(TensorData::new(raw, [1, n, x.width]), device).repeat_dim(0, k);
+        let x = inputs.gather(rows, mode);
+        let raw = Tensor::<3>::from_data(TensorData::new(x.clone(), [1, n, self.shape.width]), device);
+        let raw = raw.repeat_dim(0, k);
         let mut parts = vec![raw.clone()];
         if let Some(periodic) = &self.periodic {
-            parts.insert(0, self.embed(periodic, x, rows, mode, device));
+            parts.insert(0, self.embed(periodic, &x, mode, device));
         }
         if let Some(tables) = &self.tables {
-            parts.push(self.look_up(&tables.val(), x, rows, device));
+            parts.push(self.look_up(&tables.val(), &x, device));
         }
         let mut h = if parts.len() == 1 { parts.remove(0) } else { Tensor::cat(parts, 2) };
         for (depth, layer) in self.layers.iter().enumerate() {

@@ -3,7 +3,7 @@
 //! The one place where the configured precision becomes a type.
 
 use crate::config::{Config, Precision};
-use gp::{Coupling, InducingPoints, Kernel, Likelihood, Model, Objective, Posterior, Real, Value};
+use gp::{Coupling, InducingPoints, Kernel, Likelihood, Link, Model, Objective, Posterior, Real, Value};
 
 /// What training needs to know of the head besides its parameters.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +15,9 @@ pub(crate) struct HeadShape {
     pub(crate) jitter: f64,
     pub(crate) precision: Precision,
     pub(crate) coupling: Coupling,
+    /// Labels ±1 instead of numbers: no noise.
+    pub(crate) classes: bool,
+    pub(crate) link: Link,
 }
 
 /// The flat vector, taken apart.
@@ -26,14 +29,20 @@ pub struct HeadParameters {
     pub w: Vec<f32>,
     /// b `[C]`.
     pub b: Vec<f32>,
-    /// log σ `[C]`.
+    /// log σ `[C]`; empty for classes.
     pub log_sigma: Vec<f32>,
     /// `[log s, log γ]`.
     pub log_kernel: [f32; 2],
 }
 
 impl HeadShape {
-    pub(crate) fn new(config: &Config, inducing: usize, features: usize, outputs: usize) -> Self {
+    pub(crate) fn new(
+        config: &Config,
+        inducing: usize,
+        features: usize,
+        outputs: usize,
+        classes: bool,
+    ) -> Self {
         Self {
             inducing,
             features,
@@ -42,13 +51,15 @@ impl HeadShape {
             jitter: config.gp.jitter.get(),
             precision: config.gp.precision,
             coupling: config.gp.coupling,
+            classes,
+            link: config.gp.link,
         }
     }
 
     /// Lengths of the five stretches.
     pub(crate) fn lengths(&self) -> [usize; 5] {
         let (m, d, c) = (self.inducing, self.features, self.outputs);
-        [m * d, d * c, c, c, 2]
+        [m * d, d * c, c, if self.classes { 0 } else { c }, 2]
     }
 
     pub(crate) fn take_apart(&self, theta: &[f32]) -> HeadParameters {
@@ -115,7 +126,8 @@ impl Head {
 /// What one evaluation needs besides the shape.
 pub(crate) struct HeadBatch<'a> {
     pub(crate) theta: &'a [f32],
-    pub(crate) y: &'a [f32], // [N, C]
+    pub(crate) y: &'a [f32],       // [N, C], ±1 for classes
+    pub(crate) weights: &'a [f64], // [N] or empty
     pub(crate) threads: usize,
     pub(crate) d_theta: &'a mut [f32],
 }
@@ -127,7 +139,7 @@ fn evaluate<T: Real>(
     forward: impl FnOnce() -> Vec<f32> + Send,
     backward: impl FnOnce(Vec<f32>) + Send,
 ) -> Result<Value, gp::Error> {
-    let HeadBatch { theta, y, threads, d_theta } = batch;
+    let HeadBatch { theta, y, weights, threads, d_theta } = batch;
     let parameters = shape.take_apart(theta);
     let kernel = parameters.kernel(&shape.kernel);
     let inducing = parameters.inducing::<T>();
@@ -140,7 +152,11 @@ fn evaluate<T: Real>(
     let model = Model {
         kernel: &kernel,
         inducing: &inducing,
-        likelihood: Likelihood::Gaussian { log_sigma: &log_sigma },
+        likelihood: match (shape.classes, shape.link) {
+            (false, _) => Likelihood::Gaussian { log_sigma: &log_sigma },
+            (true, Link::Probit) => Likelihood::Probit { weights },
+            (true, Link::Logit) => Likelihood::Logit { weights },
+        },
         jitter: shape.jitter,
         coupling: shape.coupling,
     };
@@ -153,7 +169,8 @@ fn evaluate<T: Real>(
     )?;
     let gradient = objective.gradient();
     let head = gradient.z.iter().chain(&gradient.w).chain(&gradient.b).map(narrow);
-    let logs = gradient.log_sigma.iter().chain(&gradient.log_kernel).map(|&x| x as f32);
+    let log_sigma = if shape.classes { &[] } else { &gradient.log_sigma[..] };
+    let logs = log_sigma.iter().chain(&gradient.log_kernel).map(|&x| x as f32);
     d_theta.iter_mut().zip(head.chain(logs)).for_each(|(to, from)| *to = from);
     Ok(value)
 }

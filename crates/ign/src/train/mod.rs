@@ -8,28 +8,30 @@
 mod adam;
 mod head;
 mod readout;
+mod score;
 mod seeding;
+mod start;
 mod state;
+mod step;
+mod targets;
 
 pub use head::HeadParameters;
 pub(crate) use head::{AnyPosterior, HeadShape};
+pub(crate) use readout::read_out;
 pub use seeding::FeatureScale;
 pub(crate) use state::StateHeader;
 pub use state::{EpochRecord, Phase, State};
+pub use targets::Targets;
+pub(crate) use targets::outputs_of;
 
-use crate::config::{Config, Schedule, StopOn};
+use crate::config::{Config, HeadKind};
 use crate::encoder::parameters::{self, Slot};
 use crate::encoder::{Encoder, Mode};
-use crate::metrics::Metrics;
-use adam::{Adam, Segment};
-use burn::tensor::{Device, Tensor, TensorData};
-use head::{Head, HeadBatch};
-use rand::seq::SliceRandom;
+use burn::tensor::{Device, Tensor};
+use head::Head;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use readout::Readout;
-use state::Best;
-use std::sync::Mutex;
+use readout::{Loss, Readout};
 
 /// Training cannot go on.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -57,15 +59,13 @@ pub enum TrainError {
     },
 }
 
-/// What a run trains on: rows of `inputs`, standardised targets `[N, C]`.
+/// What a run trains on.
 #[derive(Debug)]
 pub struct TrainingData<'a, I> {
     /// All rows.
     pub inputs: &'a I,
-    /// Standardised targets, row-major `[N, C]`.
-    pub y: &'a [f32],
-    /// C
-    pub outputs: usize,
+    /// What is learned about them.
+    pub targets: Targets<'a>,
     /// Rows that are trained on.
     pub train: &'a [usize],
     /// Rows that decide when to stop; may be empty.
@@ -75,17 +75,17 @@ pub struct TrainingData<'a, I> {
 /// What a run says on its way.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A phase begins or, at an epoch's beginning, where the run stands: what a checkpoint must hold.
+    /// An epoch begins.
     Epoch {
         /// All that is needed to go on from here.
         state: &'a State,
-        /// The planned steps of all phases.
-        planned_steps: usize,
     },
     /// A step is done.
     Step {
         /// Steps done of all phases.
         done: usize,
+        /// Steps planned for all phases.
+        planned: usize,
         /// Which phase.
         phase: Phase,
         /// The batch's loss.
@@ -103,7 +103,7 @@ pub struct Fitted {
     /// The encoder's parameters, flat.
     pub encoder: Vec<f32>,
     /// The head's.
-    pub head: HeadParameters,
+    pub head: FittedHead,
     /// The fixed map between the two.
     pub scale: FeatureScale,
     /// Epoch of the likelihood phase whose parameters these are.
@@ -112,25 +112,33 @@ pub struct Fitted {
     pub history: Vec<EpochRecord>,
 }
 
+/// What stands on the features.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FittedHead {
+    /// A Gaussian process conditioned on inducing points.
+    Process(HeadParameters),
+    /// A softmax layer.
+    Softmax {
+        /// Row-major `[D, C]`.
+        w: Vec<f32>,
+        /// `[C]`
+        b: Vec<f32>,
+    },
+}
+
 /// How a run ended.
 #[derive(Debug)]
 pub enum Outcome {
     /// It is done.
     Finished(Box<Fitted>),
-    /// The listener asked for a stop; go on from here.
-    Interrupted(Box<State>),
+    /// The listener asked for a stop; the last [`Event::Epoch`] says where to go on.
+    Interrupted,
 }
 
 /// Rows whose features are computed at a time outside of training.
 const BLOCK: usize = 1024;
-/// Rows that k-means, the feature scale and the search for dead points look at.
-const SAMPLE: usize = 8192;
-/// Validation rows that an epoch's score looks at.
-const VALIDATION_SAMPLE: usize = 20_000;
 /// Failures that are answered by a smaller step before the run gives up.
 const MOST_SETBACKS: usize = 8;
-/// Utilisation below which the inducing points count as unused.
-const LOW_UTILISATION: f64 = 0.05;
 
 /// One run.
 pub struct Trainer<'a, E: Encoder> {
@@ -168,8 +176,14 @@ impl<'a, E: Encoder> Trainer<'a, E> {
         let (slots, values) = parameters::read(&encoder);
         let encoder = parameters::write(encoder, &values, &device);
         let inducing = config.gp.inducing.get().min(data.train.len());
-        let head = HeadShape::new(config, inducing, encoder.dim(), data.outputs);
-        let readout = Readout { features: encoder.dim(), members: encoder.members(), outputs: data.outputs };
+        let (outputs, classes) = (data.targets.outputs(), data.targets.are_classes());
+        let head = HeadShape::new(config, inducing, encoder.dim(), outputs, classes);
+        let loss = match (classes, config.head) {
+            (false, _) => Loss::Squares,
+            (true, HeadKind::Gp) => Loss::Classes(config.gp.link),
+            (true, HeadKind::Softmax) => Loss::Classes(gp::Link::Logit),
+        };
+        let readout = Readout { features: encoder.dim(), members: encoder.members(), outputs, loss };
         Self { config, data, device, encoder, slots, head, readout, readout_start, threads }
     }
 
@@ -187,7 +201,7 @@ impl<'a, E: Encoder> Trainer<'a, E> {
         let mut objective = Head::new(self.head.precision);
         loop {
             let finished = state.epoch >= self.epochs(state.phase) || self.out_of_patience(&state);
-            if finished && state.phase == Phase::Likelihood {
+            if finished && (state.phase == Phase::Likelihood || self.config.head == HeadKind::Softmax) {
                 return Ok(Outcome::Finished(Box::new(self.finish(state))));
             }
             if finished {
@@ -195,12 +209,12 @@ impl<'a, E: Encoder> Trainer<'a, E> {
                 good = state.clone();
                 continue;
             }
-            if !listen(Event::Epoch { state: &state, planned_steps: self.planned_steps() }) {
-                return Ok(Outcome::Interrupted(Box::new(good)));
+            if !listen(Event::Epoch { state: &state }) {
+                return Ok(Outcome::Interrupted);
             }
             match self.epoch(&mut state, &mut objective, listen) {
                 Ok(true) => good = state.clone(),
-                Ok(false) => return Ok(Outcome::Interrupted(Box::new(good))),
+                Ok(false) => return Ok(Outcome::Interrupted),
                 Err(cause) => {
                     let (setbacks, factor) = (good.setbacks + 1, good.rate_factor / 2.0);
                     if setbacks > MOST_SETBACKS {
@@ -227,6 +241,7 @@ impl<'a, E: Encoder> Trainer<'a, E> {
         let train = &self.config.train;
         let (epochs, least, most) = match phase {
             Phase::WarmStart => (train.warm_epochs, train.warm_steps, train.warm_max_steps),
+            Phase::Likelihood if self.config.head == HeadKind::Softmax => (0, 0, 0),
             Phase::Likelihood => (train.epochs, 0, train.max_steps),
         };
         if epochs == 0 {
@@ -263,224 +278,10 @@ impl<'a, E: Encoder> Trainer<'a, E> {
         rng.random()
     }
 
-    fn begin(&self, listen: &mut dyn FnMut(Event<'_>) -> bool) -> State {
-        let (_, mut theta) = parameters::read(&self.encoder);
-        let warm = self.epochs(Phase::WarmStart) > 0;
-        let mut rng = ChaCha8Rng::seed_from_u64(self.seed(1, Phase::WarmStart, 0));
-        let bound = (6.0 / (self.readout.features + 1) as f32).sqrt();
-        let (c, each) = (self.readout.outputs, self.readout.features / self.readout.members);
-        for weight in 0..self.readout.features * c {
-            let (feature, output) = (weight / c % each, weight % c);
-            let random = rng.random_range(-bound..bound);
-            theta.push(match self.readout_start {
-                ReadoutStart::FirstFeatures if feature == output => 1.0,
-                ReadoutStart::FirstFeatures if feature < c => 0.0,
-                _ => random,
-            });
-        }
-        theta.resize(self.encoder_len() + self.readout.len(), 0.0);
-        let state = State {
-            phase: Phase::WarmStart,
-            epoch: 0,
-            adam: Adam::new(theta.len()),
-            theta,
-            scale: FeatureScale::identity(self.readout.features),
-            rate_factor: 1.0,
-            setbacks: 0,
-            best: None,
-            history: Vec::new(),
-        };
-        if warm { state } else { self.begin_likelihood_from(state, listen) }
-    }
-
-    /// Checks that a checkpoint's vectors have this run's lengths, and takes its encoder over.
-    fn accept(&mut self, state: State) -> Result<State, TrainError> {
-        let head: usize = match state.phase {
-            Phase::WarmStart => self.readout.len(),
-            Phase::Likelihood => self.head.lengths().iter().sum(),
-        };
-        let expected = self.encoder_len() + head;
-        let lengths = [state.theta.len(), state.adam.first.len(), state.adam.second.len()];
-        let best = state.best.as_ref().map_or(expected, |best| best.theta.len());
-        if lengths.iter().chain([&best]).any(|&len| len != expected)
-            || state.scale.shift.len() != self.encoder.dim()
-        {
-            let reason = format!("it holds {} parameters, the run has {expected}", lengths[0]);
-            return Err(TrainError::Checkpoint { reason });
-        }
-        self.load(&state.theta);
-        Ok(state)
-    }
-
     /// Gives the encoder the parameters at the front of `theta`.
     fn load(&mut self, theta: &[f32]) {
         let len = self.encoder_len();
         self.encoder = parameters::write(self.encoder.clone(), &theta[..len], &self.device);
-    }
-
-    /// One pass over the training rows; false when the listener asked for a stop.
-    fn epoch(
-        &mut self,
-        state: &mut State,
-        objective: &mut Head,
-        listen: &mut dyn FnMut(Event<'_>) -> bool,
-    ) -> Result<bool, String> {
-        let phase = state.phase;
-        let mut rows = self.data.train.to_vec();
-        rows.shuffle(&mut ChaCha8Rng::seed_from_u64(self.seed(2, phase, state.epoch)));
-        let batches = self.batches(phase);
-        let before = if phase == Phase::WarmStart {
-            0
-        } else {
-            self.epochs(Phase::WarmStart) * self.batches(Phase::WarmStart)
-        };
-        let (mut losses, mut utilisation) = (0.0, 0.0);
-        let segments = self.segments(phase);
-        for batch in 0..batches {
-            // Parts of nearly equal size: no straggler of a single row.
-            let part = &rows[batch * rows.len() / batches..(batch + 1) * rows.len() / batches];
-            let step = state.epoch * batches + batch;
-            let (loss, used) = self.step(state, objective, part, step, &segments)?;
-            losses += loss / batches as f64;
-            utilisation += used / batches as f64;
-            if !listen(Event::Step { done: before + step + 1, phase, loss }) {
-                return Ok(false);
-            }
-        }
-        state.epoch += 1;
-        let mut record = self.score(state)?;
-        record.loss = Some(losses);
-        if phase == Phase::Likelihood {
-            record.utilisation = Some(utilisation);
-            self.revive(state, utilisation, listen);
-        }
-        listen(Event::Record(&record));
-        self.keep_best(state, &record);
-        state.history.push(record);
-        Ok(true)
-    }
-
-    /// One step; returns loss and utilisation.
-    fn step(
-        &mut self,
-        state: &mut State,
-        objective: &mut Head,
-        rows: &[usize],
-        step: usize,
-        segments: &[Segment],
-    ) -> Result<(f64, f64), String> {
-        let c = self.data.outputs;
-        let encoder_len = self.encoder_len();
-        let frozen = state.phase == Phase::Likelihood && self.config.train.encoder_rate == 0.0;
-        let mode = Mode::Train { seed: self.seed(3, state.phase, step) };
-        let y: Vec<f32> =
-            rows.iter().flat_map(|&row| &self.data.y[row * c..(row + 1) * c]).copied().collect();
-        let mut d_head = vec![0.0; state.theta.len() - encoder_len];
-        let theta = &state.theta[encoder_len..];
-        let features = Mutex::new(None);
-        let mut gradient = Vec::with_capacity(state.theta.len());
-        let forward = || {
-            let output = self.encoder.features(self.data.inputs, rows, mode); // [N, D]
-            *features.lock().expect("no panic in between") = Some(output.clone());
-            to_vec(output)
-        };
-        let mut backward = |d_phi: Vec<f32>| {
-            if frozen {
-                return gradient.resize(encoder_len, 0.0);
-            }
-            let features = features.lock().expect("no panic in between").take().expect("forward ran");
-            let d_phi = Tensor::<2>::from_data(TensorData::new(d_phi, features.dims()), &self.device);
-            let gradients = (features * d_phi).sum().backward();
-            parameters::read_gradients(&self.encoder, &gradients, &mut gradient);
-        };
-        let (loss, utilisation) = match state.phase {
-            Phase::WarmStart => {
-                let (phi, mut d_phi) = (forward(), Vec::new());
-                let loss = self.readout.evaluate(theta, &phi, &y, &mut d_phi, &mut d_head);
-                backward(d_phi);
-                (loss, 0.0)
-            }
-            Phase::Likelihood => {
-                let batch = HeadBatch { theta, y: &y, threads: self.threads, d_theta: &mut d_head };
-                let scale = &state.scale;
-                let value = objective
-                    .evaluate(
-                        &self.head,
-                        batch,
-                        || {
-                            let mut phi = forward();
-                            scale.apply(&mut phi);
-                            phi
-                        },
-                        |mut d_phi| {
-                            scale.pull_back(&mut d_phi);
-                            backward(d_phi);
-                        },
-                    )
-                    .map_err(|e| e.to_string())?;
-                (value.loss, value.utilisation)
-            }
-        };
-        gradient.extend_from_slice(&d_head);
-        let norm = gradient.iter().map(|&g| f64::from(g) * f64::from(g)).sum::<f64>().sqrt();
-        if !(loss.is_finite() && norm.is_finite()) {
-            return Err("the loss or its gradient is not a finite number".into());
-        }
-        let rate = self.rate(state, step);
-        let shrink = (self.config.train.clip_norm.get() / norm).min(1.0) as f32;
-        state.adam.step(&mut state.theta, &gradient, segments, rate, shrink);
-        if !frozen {
-            self.load(&state.theta);
-        }
-        Ok((loss, utilisation))
-    }
-
-    /// Step sizes and decay, stretch by stretch.
-    fn segments(&self, phase: Phase) -> Vec<Segment> {
-        let train = &self.config.train;
-        let encoder_rate = if phase == Phase::Likelihood { train.encoder_rate } else { 1.0 };
-        let mut segments: Vec<Segment> = self
-            .slots
-            .iter()
-            .map(|slot| Segment {
-                len: slot.len(),
-                rate: encoder_rate,
-                decay: if E::decays(&slot.path) { train.weight_decay } else { 0.0 },
-            })
-            .collect();
-        let plain = |len: usize, rate: f64| Segment { len, rate, decay: 0.0 };
-        match phase {
-            Phase::WarmStart => segments.push(plain(self.readout.len(), 1.0)),
-            Phase::Likelihood => {
-                let [z, w, b, sigma, kernel] = self.head.lengths();
-                let kernel_rate = if self.config.gp.learn_kernel { 1.0 } else { 0.0 };
-                segments.extend([plain(z + w + b + sigma, 1.0), plain(kernel, kernel_rate)]);
-            }
-        }
-        segments
-    }
-
-    /// Learning rate of a step.
-    fn rate(&self, state: &State, step: usize) -> f64 {
-        let train = &self.config.train;
-        let base = state.rate_factor
-            * match state.phase {
-                Phase::WarmStart => train.warm_learning_rate.get(),
-                Phase::Likelihood => train.learning_rate.get(),
-            };
-        let total = (self.epochs(state.phase) * self.batches(state.phase)) as f64;
-        match train.schedule {
-            Schedule::Constant => base,
-            Schedule::Cosine => {
-                let done = (step as f64 + 0.5) / total;
-                let rise = 0.05;
-                if done < rise {
-                    base * done / rise
-                } else {
-                    base * 0.5 * (1.0 + (std::f64::consts::PI * (done - rise) / (1.0 - rise)).cos())
-                }
-            }
-        }
     }
 
     /// Features of some rows, as the encoder gives them, row-major `[N, D]`.
@@ -495,204 +296,22 @@ impl<'a, E: Encoder> Trainer<'a, E> {
         phi
     }
 
-    /// From linear readouts to inducing points, by way of the best warm parameters.
-    fn begin_likelihood(&mut self, mut state: State, listen: &mut dyn FnMut(Event<'_>) -> bool) -> State {
-        if let Some(best) = state.best.take() {
-            state.theta = best.theta;
-        }
-        self.load(&state.theta);
-        self.begin_likelihood_from(state, listen)
-    }
-
-    fn begin_likelihood_from(&self, mut state: State, listen: &mut dyn FnMut(Event<'_>) -> bool) -> State {
-        let (d, c) = (self.encoder.dim(), self.data.outputs);
-        let (encoder, readout) = state.theta.split_at(self.encoder_len());
-        let (mut w, mut b) = self.readout.mean(readout);
-        let best = state.history.iter().filter_map(|record| record.rmse).reduce(f64::min);
-        let noise = best.map_or(self.config.gp.noise.get(), |rmse| rmse.clamp(1e-3, 1.0));
-        let sample = self.sample(4, 0);
-        let mut phi = self.features(&sample);
-        if self.config.train.scale_features {
-            state.scale = FeatureScale::fit(&phi, d, self.seed(5, Phase::Likelihood, 0));
-            state.scale.apply(&mut phi);
-            // wᵀg + b = (w/a)ᵀ·a(g − shift) + (b + wᵀshift)
-            for (j, shift) in state.scale.shift.iter().enumerate() {
-                for output in 0..c {
-                    b[output] += shift * w[j * c + output];
-                    w[j * c + output] /= state.scale.scale;
-                }
-            }
-        }
-        let z = if self.config.train.warm_epochs > 0 {
-            seeding::k_means(&phi, d, self.head.inducing, self.seed(6, Phase::Likelihood, 0))
-        } else {
-            phi[..self.head.inducing * d].to_vec()
-        };
-        let log_kernel = self.head.kernel.log_parameters().map(|x| x as f32);
-        let head = HeadParameters { z, w, b, log_sigma: vec![noise.ln() as f32; c], log_kernel };
-        let theta = [encoder, &head.flat()].concat();
-        let mut state = State {
-            phase: Phase::Likelihood,
-            epoch: 0,
-            adam: Adam::new(theta.len()),
-            theta,
-            best: None,
-            rate_factor: 1.0,
-            setbacks: 0,
-            ..state
-        };
-        // The start counts too: the likelihood must earn its place.
-        if let Ok(record) = self.score(&state) {
-            listen(Event::Record(&record));
-            self.keep_best(&mut state, &record);
-            state.history.push(record);
-        }
-        state
-    }
-
-    /// At most [`SAMPLE`] training rows in random order, never fewer than there are inducing points.
-    fn sample(&self, purpose: u64, index: usize) -> Vec<usize> {
-        let mut rows = self.data.train.to_vec();
-        rows.shuffle(&mut ChaCha8Rng::seed_from_u64(self.seed(purpose, Phase::Likelihood, index)));
-        rows.truncate(SAMPLE.max(self.head.inducing));
-        rows
-    }
-
-    /// Scores the validation part.
-    fn score(&self, state: &State) -> Result<EpochRecord, String> {
-        let mut record = EpochRecord {
-            phase: state.phase,
-            epoch: state.epoch,
-            steps: state.epoch * self.batches(state.phase),
-            loss: None,
-            rmse: None,
-            nll: None,
-            crps: None,
-            utilisation: None,
-            noise: None,
-        };
-        let c = self.data.outputs;
-        let theta = &state.theta[self.encoder_len()..];
-        let validation = &self.data.validation[..self.data.validation.len().min(VALIDATION_SAMPLE)];
-        let n = validation.len();
-        let mut phi = self.features(validation);
-        let y = |output: usize| {
-            validation.iter().map(|&row| f64::from(self.data.y[row * c + output])).collect::<Vec<_>>()
-        };
-        let column = |values: &[f64], output: usize| {
-            values.iter().skip(output).step_by(c).copied().collect::<Vec<_>>()
-        };
-        match state.phase {
-            Phase::WarmStart if n > 0 => {
-                let (w, b) = self.readout.mean(theta);
-                let d = self.encoder.dim();
-                let mut squares = 0.0;
-                for (i, row) in phi.chunks_exact(d).enumerate() {
-                    for output in 0..c {
-                        let mean = b[output]
-                            + row.iter().enumerate().map(|(j, x)| x * w[j * c + output]).sum::<f32>();
-                        squares += f64::from(mean - self.data.y[validation[i] * c + output]).powi(2);
-                    }
-                }
-                record.rmse = Some((squares / (n * c) as f64).sqrt());
-            }
-            Phase::WarmStart => {}
-            Phase::Likelihood => {
-                let parameters = self.head.take_apart(theta);
-                let sigma = |output: usize| f64::from(parameters.log_sigma[output]).exp();
-                record.noise = Some((0..c).map(sigma).sum::<f64>() / c as f64);
-                if n > 0 {
-                    state.scale.apply(&mut phi);
-                    let HeadShape { kernel, jitter, precision, .. } = &self.head;
-                    let (mean, var) =
-                        AnyPosterior::new(&parameters, kernel, *jitter, *precision, self.threads)
-                            .map_err(|e| e.to_string())?
-                            .predict(&phi, n);
-                    let scores: Vec<Metrics> = (0..c)
-                        .map(|output| {
-                            let std: Vec<f64> =
-                                var.iter().map(|v| (v + sigma(output).powi(2)).sqrt()).collect();
-                            Metrics::gaussian(&y(output), &column(&mean, output), &std)
-                        })
-                        .collect();
-                    let average =
-                        |f: &dyn Fn(&Metrics) -> f64| Some(scores.iter().map(f).sum::<f64>() / c as f64);
-                    record.rmse = average(&|m| m.rmse * m.rmse).map(f64::sqrt);
-                    record.nll = average(&|m| m.nll);
-                    record.crps = average(&|m| m.crps);
-                }
-            }
-        }
-        Ok(record)
-    }
-
-    /// What decides between two epochs; smaller is better.
-    fn criterion(&self, record: &EpochRecord) -> Option<f64> {
-        match (record.phase, self.config.train.stop_on) {
-            (_, StopOn::Never) => None,
-            (Phase::WarmStart, _) => record.rmse,
-            (Phase::Likelihood, StopOn::Crps) => record.crps,
-            (Phase::Likelihood, StopOn::Nll) => record.nll,
-        }
-    }
-
-    fn keep_best(&self, state: &mut State, record: &EpochRecord) {
-        if let Some(score) = self.criterion(record).filter(|score| score.is_finite())
-            && state.best.as_ref().is_none_or(|best| score < best.score)
-        {
-            state.best = Some(Best { theta: state.theta.clone(), score, epoch: state.epoch });
-        }
-    }
-
-    fn out_of_patience(&self, state: &State) -> bool {
-        state.phase == Phase::Likelihood
-            && state
-                .best
-                .as_ref()
-                .is_some_and(|best| state.epoch - best.epoch >= self.config.train.patience.max(1))
-    }
-
-    /// Notices inducing points that do nothing and gives them a new place.
-    fn revive(&self, state: &mut State, utilisation: f64, listen: &mut dyn FnMut(Event<'_>) -> bool) {
-        // In the last third the points have settled; moving one then only adds noise.
-        if !self.config.train.reseed || state.epoch * 3 > self.epochs(Phase::Likelihood) * 2 {
-            return;
-        }
-        let d = self.encoder.dim();
-        let front = self.encoder_len();
-        let parameters = self.head.take_apart(&state.theta[front..]);
-        let gamma = match parameters.kernel(&self.head.kernel) {
-            gp::Kernel::Linear { .. } => return,
-            kernel => kernel.log_parameters()[1].exp(),
-        };
-        let mut phi = self.features(&self.sample(7, state.epoch)[..2048.min(self.data.train.len())]);
-        state.scale.apply(&mut phi);
-        let z = &mut state.theta[front..front + self.head.inducing * d];
-        let seed = self.seed(8, Phase::Likelihood, state.epoch);
-        let moved = if utilisation < LOW_UTILISATION {
-            z.copy_from_slice(&seeding::k_means(&phi, d, self.head.inducing, seed));
-            self.head.inducing
-        } else {
-            seeding::reseed_dead(z, &phi, d, gamma, seed)
-        };
-        if moved > 0 {
-            listen(Event::Notice(format!(
-                "epoch {}: {moved} of {} inducing points were far from all features and have been reseeded \
-                 (utilisation {utilisation:.3})",
-                state.epoch, self.head.inducing
-            )));
-        }
-    }
-
     fn finish(&self, state: State) -> Fitted {
         let (theta, best_epoch) = match state.best {
             Some(best) => (best.theta, best.epoch),
             None => (state.theta, state.epoch),
         };
         let (encoder, head) = theta.split_at(self.encoder_len());
+        let fitted_head = match state.phase {
+            Phase::Likelihood => FittedHead::Process(self.head.take_apart(head)),
+            Phase::WarmStart => {
+                let (w, b) = self.readout.mean(head);
+                FittedHead::Softmax { w, b }
+            }
+        };
         Fitted {
             encoder: encoder.to_vec(),
-            head: self.head.take_apart(head),
+            head: fitted_head,
             scale: state.scale,
             best_epoch,
             history: state.history,

@@ -31,10 +31,31 @@ pub struct EpochRecord {
     pub nll: Option<f64>,
     /// Validation CRPS.
     pub crps: Option<f64>,
+    /// Validation accuracy, of classes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accuracy: Option<f64>,
     /// Mean utilisation of the inducing points.
     pub utilisation: Option<f64>,
     /// Mean σ of the outputs.
     pub noise: Option<f64>,
+}
+
+impl EpochRecord {
+    /// A line to be filled.
+    pub(crate) fn new(phase: Phase, epoch: usize, steps: usize) -> Self {
+        Self {
+            phase,
+            epoch,
+            steps,
+            loss: None,
+            rmse: None,
+            nll: None,
+            crps: None,
+            accuracy: None,
+            utilisation: None,
+            noise: None,
+        }
+    }
 }
 
 /// The best parameters so far.

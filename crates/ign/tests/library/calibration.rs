@@ -1,6 +1,6 @@
 //! Intervals cover what they promise on rows that were never seen.
 
-use crate::fixture::{encoded, linear, model, noise, normal, numbers, table, tiny};
+use crate::fixture::{encoded, linear, model, noise, normal, number, numbers, table, tiny};
 use data::Table;
 use ign::metrics::Metrics;
 
@@ -14,7 +14,7 @@ fn scores(rows: impl Fn(u64) -> Table, more: &[&str]) -> Metrics {
         let seed = format!("seed={run}");
         let model = model(&train, &tiny(&[more, &[&seed]].concat()));
         let prediction = model.predict(&encoded(&model, &test));
-        model.score(&prediction, numbers(&test, "y"))["y"]
+        number(&model.score(&prediction, numbers(&test, "y"))["y"])
     };
     let all: Vec<Metrics> = (0..RUNS).map(run).collect();
     let mean = |f: fn(&Metrics) -> f64| all.iter().map(f).sum::<f64>() / RUNS as f64;

@@ -1,6 +1,6 @@
 //! Layers of a configuration: preset, file, single keys.
 
-use ign::Config;
+use ign::{Config, Kind};
 use proptest::prelude::*;
 
 fn resolve(
@@ -8,14 +8,14 @@ fn resolve(
     file: &str,
     overrides: &[String],
 ) -> Result<Config, ign::config::ConfigError> {
-    Config::resolve(preset, Some(("run.toml", file)), overrides)
+    Config::resolve(Kind::Numbers, preset, Some(("run.toml", file)), overrides)
 }
 
 #[test]
 fn both_presets_resolve_and_naming_the_default_changes_nothing() {
-    let default = Config::resolve(None, None, &[]).expect("the default is valid");
-    assert_eq!(Config::resolve(Some("default"), None, &[]), Ok(default.clone()));
-    let paper = Config::resolve(Some("paper"), None, &[]).expect("the paper's is valid");
+    let default = Config::resolve(Kind::Numbers, None, None, &[]).expect("the default is valid");
+    assert_eq!(Config::resolve(Kind::Numbers, Some("default"), None, &[]), Ok(default.clone()));
+    let paper = Config::resolve(Kind::Numbers, Some("paper"), None, &[]).expect("the paper's is valid");
     assert_ne!(default, paper);
     assert_eq!(resolve(None, "preset = \"paper\"", &[]), Ok(paper.clone()));
     assert_eq!(
@@ -28,7 +28,8 @@ fn both_presets_resolve_and_naming_the_default_changes_nothing() {
 #[test]
 fn a_resolved_configuration_resolves_to_itself() {
     for preset in ["default", "paper"] {
-        let config = Config::resolve(Some(preset), None, &["data.target=[\"y\"]".into()]).expect("valid");
+        let config = Config::resolve(Kind::Numbers, Some(preset), None, &["data.target=[\"y\"]".into()])
+            .expect("valid");
         let text = toml::to_string(&config).expect("plain data");
         assert_eq!(resolve(None, &text, &[]), Ok(config.clone()));
         assert_eq!(resolve(Some("paper"), &text, &[]), Ok(config), "a whole file leaves nothing to a preset");
@@ -56,7 +57,7 @@ proptest! {
     #[test]
     fn a_single_key_beats_the_file_and_the_file_beats_the_preset(file in layer(), single in layer(), paper: bool) {
         let preset = if paper { "paper" } else { "default" };
-        let below = Config::resolve(Some(preset), None, &[]).expect("valid");
+        let below = Config::resolve(Kind::Numbers, Some(preset), None, &[]).expect("valid");
         let mut toml = toml::Table::new();
         for (section, key, value) in text(&file) {
             if let Some(value) = value {
@@ -89,7 +90,7 @@ proptest! {
 
     #[test]
     fn no_key_outside_the_configuration_is_taken(section in "(data|encoder|gp|train)", key in "[a-z]{1,9}_x") {
-        let error = Config::resolve(None, None, &[format!("{section}.{key}=1")]).expect_err("no such key");
+        let error = Config::resolve(Kind::Numbers, None, None, &[format!("{section}.{key}=1")]).expect_err("no such key");
         prop_assert!(error.to_string().contains(&key), "{}", error);
     }
 }
@@ -97,7 +98,7 @@ proptest! {
 #[test]
 fn later_overrides_count_over_earlier_ones_and_bare_words_are_strings() {
     let overrides = ["gp.kernel=linear", "gp.kernel=matern52", "train.stop_on=\"nll\""].map(String::from);
-    let config = Config::resolve(None, None, &overrides).expect("valid");
+    let config = Config::resolve(Kind::Numbers, None, None, &overrides).expect("valid");
     assert_eq!(config.gp.kernel, ign::config::KernelFamily::Matern52);
     assert_eq!(config.train.stop_on, ign::config::StopOn::Nll);
 }
@@ -120,7 +121,7 @@ fn values_outside_their_range_cannot_be_built() {
         "seed=-1",
         "gp.precision=f16",
     ] {
-        let error = Config::resolve(None, None, &[bad.into()]).expect_err(bad);
+        let error = Config::resolve(Kind::Numbers, None, None, &[bad.into()]).expect_err(bad);
         let key = bad.split_once('=').expect("key and value").0;
         assert!(error.to_string().contains(key), "{bad}: {error}");
     }

@@ -3,7 +3,7 @@
 use crate::fixture::{encoded, fit, linear, noise, table, tiny};
 use data::Table;
 use ign::train::TrainError;
-use ign::{Config, Error, Model};
+use ign::{Config, Error, Kind, Model};
 
 /// Trains; expects a model of finite numbers that can be saved and loaded, or [`TrainError::Diverged`].
 fn ends_well(table: &Table, config: &Config) -> Option<Model> {
@@ -76,7 +76,7 @@ fn huge_steps_of_the_plain_start_end_in_a_model_of_numbers_or_an_error() {
             "train.epochs=4".into(),
             format!("train.learning_rate={rate}"),
         ];
-        let config = Config::resolve(Some("paper"), None, &overrides).expect("valid");
+        let config = Config::resolve(Kind::Numbers, Some("paper"), None, &overrides).expect("valid");
         ends_well(&linear(150, 0), &config);
     }
 }

@@ -2,8 +2,9 @@
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
-use ign::encoder::mlp::{Matrix, Mlp, MlpShape, PeriodicShape, TableShape};
+use ign::encoder::mlp::{Mlp, MlpShape, PeriodicShape, TableShape};
 use ign::encoder::{Encoder, Mode};
+use ign::{Inputs, Matrix};
 
 const ROWS: usize = 5;
 const WIDTH: usize = 3; // two numbers and an indicator
@@ -30,11 +31,11 @@ fn shapes() -> impl Iterator<Item = MlpShape> {
     })
 }
 
-fn inputs() -> Matrix {
+fn inputs() -> Inputs {
     let x = (0..ROWS * WIDTH)
         .map(|i| if i % WIDTH == 2 { (i % 2) as f32 } else { (i as f32 * 1.7).sin() })
         .collect();
-    Matrix { x, width: WIDTH }
+    Inputs::Table(Matrix { x, width: WIDTH })
 }
 
 /// The fixed weights of the scalar `Σ cᵢⱼ Φᵢⱼ` whose gradient is checked.

@@ -1,8 +1,10 @@
 //! Small tables, small models, and a run with its diary.
 
 use data::{Column, Table};
-use ign::train::{EpochRecord, Event};
-use ign::{Config, Error, Fit, Matrix, Model, Prepared};
+use ign::encoder::Mode;
+use ign::metrics::Metrics;
+use ign::train::EpochRecord;
+use ign::{Config, Error, Fit, FitEvent, Inputs, Kind, Matrix, Model, Prepared, Score};
 
 /// Settings with which a few hundred rows are learned in milliseconds.
 pub(crate) const TINY: [&str; 9] = [
@@ -21,7 +23,7 @@ pub(crate) const TINY: [&str; 9] = [
 pub(crate) fn tiny(more: &[&str]) -> Config {
     let overrides: Vec<String> =
         TINY.iter().chain(&["data.target=[\"y\"]"]).chain(more).map(|s| (*s).into()).collect();
-    Config::resolve(None, None, &overrides).expect("a valid configuration")
+    Config::resolve(Kind::Numbers, None, None, &overrides).expect("a valid configuration")
 }
 
 /// A number in [0, 1) that looks random and is the same everywhere (SplitMix64).
@@ -67,8 +69,8 @@ pub(crate) fn fit(table: &Table, config: &Config) -> (Result<Model, Error>, Diar
         let prepared = Prepared::new(table, config)?;
         let fit = prepared.fit(config, 1, None, &mut |event| {
             match event {
-                Event::Record(record) => diary.records.push(record.clone()),
-                Event::Notice(text) => diary.notices.push(text),
+                FitEvent::Record { record, .. } => diary.records.push(record.clone()),
+                FitEvent::Notice(text) => diary.notices.push(text),
                 _ => {}
             }
             true
@@ -88,15 +90,22 @@ pub(crate) fn model(table: &Table, config: &Config) -> Model {
 }
 
 /// The rows of a table as a model sees them.
-pub(crate) fn encoded(model: &Model, table: &Table) -> Matrix {
-    let encoded = model.header().schema.encode(table, None).expect("the columns of the training table");
-    Matrix { x: encoded.x, width: encoded.width }
+pub(crate) fn encoded(model: &Model, table: &Table) -> Inputs {
+    let schema = model.header().schema.table().expect("a model of a table");
+    schema.encode(table, None).expect("the columns of the training table").into()
 }
 
 /// The same rows, in another order.
-pub(crate) fn reordered(x: &Matrix, order: &[usize]) -> Matrix {
-    let values = order.iter().flat_map(|&row| x.x[row * x.width..][..x.width].to_vec()).collect();
-    Matrix { x: values, width: x.width }
+pub(crate) fn reordered(inputs: &Inputs, order: &[usize]) -> Inputs {
+    Inputs::Table(Matrix { x: inputs.gather(order, Mode::Predict), width: inputs.width() })
+}
+
+/// Scores of a number.
+pub(crate) fn number(score: &Score) -> Metrics {
+    match score {
+        Score::Number(metrics) => *metrics,
+        Score::Classes(_) => panic!("{score:?} is of classes"),
+    }
 }
 
 /// A column of numbers.

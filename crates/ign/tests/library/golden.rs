@@ -1,34 +1,56 @@
-//! A model file of format 1, kept as it was written: every later version reads it and predicts the same.
+//! Model files kept as they were written: every later version reads them and predicts the same.
 //!
-//! The folder `tests/golden` is made by `cargo run --release -p ign --example golden`, and only before the first
-//! release; afterwards a change that needs it remade has broken a promise.
+//! `v1.ign` was written by the program of format 1 and cannot be made again. `v2-classes.ign` is made by
+//! `cargo run --release -p ign --example golden`, and only before the release that first writes format 2; afterwards a
+//! change that needs it remade has broken a promise.
 
-use data::{ReadOptions, Source, read_columns, read_table};
-use ign::{Matrix, Model};
+use data::{Encoded, ReadOptions, Source, TableSchema, read_columns, read_table};
+use ign::Model;
 use std::path::PathBuf;
 
 fn path(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests", "golden", name].iter().collect()
 }
 
+fn load(name: &str) -> Model {
+    let bytes = std::fs::metadata(path(name)).expect("part of the repository").len();
+    assert!(bytes < 100_000, "{bytes} bytes are too many for a repository");
+    Model::load(&path(name), 1).expect("a promise")
+}
+
+fn schema(model: &Model) -> &TableSchema {
+    model.header().schema.table().expect("a model of a table")
+}
+
+fn rows(model: &Model, name: &str) -> Encoded {
+    let table = read_columns(&Source::Path(path(name)), &ReadOptions::default(), &schema(model).columns());
+    schema(model).encode(&table.expect("readable"), None).expect("the model's columns")
+}
+
 /// Of the number itself and of the target's deviation. On the machine that wrote the file the bits are the same. Other
 /// processors have other vector instructions: features in f32 then differ in the seventh digit. One unit there moves
 /// means by 3e-7 of themselves and latent deviations, small differences of large numbers, by 1e-6; as shares of the
-/// target's deviation both are far below this.
+/// target's deviation both are far below this. The latent functions of classes have a deviation of about one.
 const TOLERANCE: f64 = 1e-6;
+
+#[track_caller]
+fn assert_close(what: &str, ours: &[f64], expected: &[f64], unit: f64) {
+    assert_eq!(ours.len(), expected.len(), "{what}");
+    for (row, (ours, expected)) in ours.iter().zip(expected).enumerate() {
+        let close = (ours - expected).abs() <= TOLERANCE * (expected.abs() + unit);
+        assert!(close, "row {row}: {what} is {ours} instead of {expected}");
+    }
+}
 
 #[test]
 fn a_model_file_of_format_1_still_gives_its_predictions() {
-    let bytes = std::fs::metadata(path("v1.ign")).expect("part of the repository").len();
-    assert!(bytes < 100_000, "{bytes} bytes are too many for a repository");
-    let model = Model::load(&path("v1.ign"), 1).expect("a promise");
+    let model = load("v1.ign");
     assert_eq!(model.header().format_version, 1);
-    let options = ReadOptions::default();
-    let rows = read_columns(&Source::Path(path("input.csv")), &options, &model.header().schema.columns());
-    let encoded = model.header().schema.encode(&rows.expect("readable"), None).expect("the model's columns");
+    let encoded = rows(&model, "input.csv");
     assert_eq!(encoded.unseen.get("colour"), Some(&2), "two rows hold a colour that was never seen");
-    let prediction = model.predict(&Matrix { x: encoded.x, width: encoded.width });
-    let expected = read_table(&Source::Path(path("predictions.csv")), &options).expect("readable");
+    let prediction = model.predict(&encoded.into());
+    let expected =
+        read_table(&Source::Path(path("predictions.csv")), &ReadOptions::default()).expect("readable");
     let calibration = &model.header().calibration;
     let shifted = |p: f64| -> Vec<f64> {
         let pairs = prediction.mean.iter().zip(&prediction.std).enumerate();
@@ -44,24 +66,50 @@ fn a_model_file_of_format_1_still_gives_its_predictions() {
     for (name, values) in columns {
         for (output, target) in ["price", "weight"].into_iter().enumerate() {
             let ours: Vec<f64> = values.iter().skip(output).step_by(2).copied().collect();
-            let expected = crate::fixture::numbers(&expected, &format!("{target}_{name}"));
-            assert_eq!(ours.len(), expected.len());
-            for (row, (ours, expected)) in ours.iter().zip(expected).enumerate() {
-                let unit = expected.abs() + model.header().schema.targets[output].std;
-                let close = (ours - expected).abs() <= TOLERANCE * unit;
-                assert!(close, "row {row}: {target}_{name} is {ours} instead of {expected}");
-            }
+            let what = format!("{target}_{name}");
+            let expected = crate::fixture::numbers(&expected, &what);
+            assert_close(&what, &ours, expected, model.header().schema.numbers()[output].std);
         }
     }
 }
 
 #[test]
-fn the_golden_model_knows_every_kind_of_column() {
-    let model = Model::load(&path("v1.ign"), 1).expect("a promise");
-    let kinds: Vec<String> =
-        model.header().schema.columns().iter().map(|(name, kind)| format!("{name} {kind}")).collect();
-    assert_eq!(kinds, ["size number", "colour category", "sold boolean", "day date_time", "hour number"]);
-    let encoder = &model.header().encoder;
-    assert!(encoder.periodic.is_some() && encoder.skip && encoder.members == 2 && !encoder.tables.is_empty());
-    assert!(!model.header().calibration[0].quantiles.is_empty());
+fn a_model_file_of_classes_still_gives_its_predictions() {
+    let model = load("v2-classes.ign");
+    assert_eq!(model.header().format_version, 2);
+    let classes = model.header().schema.classes().expect("classes").to_vec();
+    assert_eq!(classes, ["cheap", "dear", "fair"]);
+    let encoded = rows(&model, "v2-classes-input.csv");
+    assert_eq!(encoded.unseen.get("colour"), Some(&2), "two rows hold a colour that was never seen");
+    let prediction = model.predict_classes(&encoded.into());
+    let options = ReadOptions::default();
+    let expected = read_table(&Source::Path(path("v2-classes-predictions.csv")), &options).expect("readable");
+    let columns = [
+        ("p", &prediction.p),
+        ("latent_mean", &prediction.latent_mean),
+        ("latent_std", &prediction.latent_std),
+    ];
+    for (name, values) in columns {
+        for (k, class) in classes.iter().enumerate() {
+            let ours: Vec<f64> = values.iter().skip(k).step_by(classes.len()).copied().collect();
+            let what = format!("{name}_{class}");
+            assert_close(&what, &ours, crate::fixture::numbers(&expected, &what), 1.0);
+        }
+    }
+}
+
+#[test]
+fn the_golden_models_know_every_kind_of_column() {
+    for name in ["v1.ign", "v2-classes.ign"] {
+        let model = load(name);
+        let kinds: Vec<String> =
+            schema(&model).columns().iter().map(|(name, kind)| format!("{name} {kind}")).collect();
+        assert_eq!(kinds, ["size number", "colour category", "sold boolean", "day date_time", "hour number"]);
+        let network = serde_json::to_value(&model.header().encoder).expect("plain data");
+        assert!(network["periodic"].is_object() && network["skip"] == true && network["members"] == 2);
+        assert_eq!(network["tables"] == serde_json::json!([]), name != "v1.ign", "serial columns of numbers have tables");
+    }
+    let (numbers, classes) = (load("v1.ign"), load("v2-classes.ign"));
+    assert!(!numbers.header().calibration[0].quantiles.is_empty());
+    assert!(classes.header().class_calibration.is_some_and(|c| c.slope != 1.0 && c.latent != 1.0));
 }

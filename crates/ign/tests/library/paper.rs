@@ -1,11 +1,11 @@
 //! The preset `paper` is section 4.1 of the paper, to the letter.
 
-use ign::Config;
 use ign::config::{KernelFamily, Schedule, StopOn};
+use ign::{Config, Kind};
 
 #[test]
 fn the_paper_preset_is_the_papers_setting() {
-    let config = Config::resolve(Some("paper"), None, &[]).expect("valid");
+    let config = Config::resolve(Kind::Numbers, Some("paper"), None, &[]).expect("valid");
     let encoder = &config.encoder;
     assert_eq!(encoder.hidden.iter().map(|units| units.get()).collect::<Vec<_>>(), [128, 128, 128]);
     assert_eq!((encoder.features.get(), encoder.members.get()), (64, 1));
@@ -34,7 +34,7 @@ fn the_paper_preset_is_the_papers_setting() {
 #[test]
 fn a_run_of_the_paper_preset_fixes_the_kernel_and_keeps_the_last_epoch() {
     let overrides = ["train.epochs=3", "gp.inducing=24", "data.target=[\"y\"]"].map(String::from);
-    let config = Config::resolve(Some("paper"), None, &overrides).expect("valid");
+    let config = Config::resolve(Kind::Numbers, Some("paper"), None, &overrides).expect("valid");
     let (model, diary) = crate::fixture::fit(&crate::fixture::linear(150, 0), &config);
     let model = model.expect("this run succeeds");
     let header = model.header();

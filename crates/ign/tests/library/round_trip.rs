@@ -20,7 +20,7 @@ fn a_loaded_model_predicts_the_same_bits_as_the_one_that_was_saved() {
         before.save(&path).expect("a temporary folder is writable");
         let after = Model::load(&path, 1).expect("what was saved can be loaded");
         assert_eq!(before.header(), after.header());
-        assert_eq!(before.head(), after.head());
+        assert!(before.heads().eq(after.heads()));
         let x = encoded(&before, &table);
         assert_eq!(before.predict(&x), after.predict(&x), "{more:?}");
         assert_eq!(before.features(&x, &[0, 7]), after.features(&x, &[0, 7]));
@@ -52,8 +52,7 @@ fn several_targets_with_names_of_any_letters_survive() {
 #[test]
 fn a_checkpoint_resumes_to_the_same_bytes_from_any_epoch() {
     use ign::artifact::{load_checkpoint, save_checkpoint};
-    use ign::train::Event;
-    use ign::{Fit, Prepared};
+    use ign::{Fit, FitEvent, Prepared};
     let (table, config) = (linear(200, 0), tiny(&["train.epochs=3"]));
     let prepared = Prepared::new(&table, &config).expect("a table to learn from");
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -70,21 +69,21 @@ fn a_checkpoint_resumes_to_the_same_bytes_from_any_epoch() {
     let mut steps = 0;
     prepared
         .fit(&config, 1, None, &mut |event| {
-            steps += usize::from(matches!(event, Event::Step { .. }));
+            steps += usize::from(matches!(event, FitEvent::Step { .. }));
             true
         })
         .expect("this run succeeds");
     for stop in 0..steps {
         let mut seen = 0;
         let fit = prepared.fit(&config, 1, None, &mut |event| {
-            seen += usize::from(matches!(event, Event::Step { .. }));
+            seen += usize::from(matches!(event, FitEvent::Step { .. }));
             seen <= stop
         });
         let Ok(Fit::Interrupted(state)) = fit else { panic!("step {stop}: not interrupted") };
         save_checkpoint(&path, &config, &prepared.fingerprint(), &state)
             .expect("a temporary folder is writable");
         let loaded = load_checkpoint(&path, &config, &prepared.fingerprint()).expect("just written");
-        assert_eq!(*state, loaded);
+        assert_eq!(state, loaded);
         let resumed =
             bytes(prepared.fit(&config, 1, Some(loaded), &mut |_| true).expect("this run succeeds"));
         assert!(resumed == whole, "stopped after step {stop}, the run arrived at other bytes");

@@ -1,0 +1,108 @@
+//! A file of bytes, through gzip or xz if it begins so, that knows how much of it was read.
+
+use std::fs::File;
+use std::io::{BufReader, Cursor, ErrorKind, Read};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+use lzma_rust2::XzReader;
+
+use super::problem::ImageProblem;
+use crate::error::DataError;
+use crate::input::read_problem;
+use crate::problem::Problem;
+use crate::sniff::is_gzip;
+
+const BUFFER_BYTES: usize = 256 * 1024;
+/// A dictionary above this is no honest archive; the largest preset of xz has 64 MiB.
+const XZ_LIMIT_KIB: u32 = 256 * 1024;
+/// So much is allocated on a header's word alone.
+const TRUSTED_BYTES: usize = 1 << 30;
+const XZ_MAGIC: &[u8] = b"\xfd7zXZ\0";
+
+#[derive(Clone, Copy, PartialEq)]
+enum Container {
+    Plain,
+    Gzip,
+    Xz,
+}
+
+/// Uncompressed bytes of a file.
+pub(crate) struct Stream {
+    name: String,
+    container: Container,
+    input: Box<dyn Read + Send>,
+    /// Bytes read so far.
+    position: u64,
+}
+
+impl Stream {
+    pub(crate) fn open(path: &Path) -> Result<Self, DataError> {
+        let name = path.display().to_string();
+        let opened = File::open(path).and_then(|mut file| {
+            let mut head = Vec::new();
+            file.by_ref().take(XZ_MAGIC.len() as u64).read_to_end(&mut head)?;
+            Ok((head, file))
+        });
+        let (head, file) = opened.map_err(|error| DataError::new(&name, read_problem(&error, false)))?;
+        let container = match () {
+            () if is_gzip(&head) => Container::Gzip,
+            () if head == XZ_MAGIC => Container::Xz,
+            () => Container::Plain,
+        };
+        let raw = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(head).chain(file));
+        let input: Box<dyn Read + Send> = match container {
+            Container::Plain => Box::new(raw),
+            Container::Gzip => Box::new(MultiGzDecoder::new(raw)),
+            Container::Xz => Box::new(XzReader::new_mem_limit(raw, true, XZ_LIMIT_KIB)),
+        };
+        Ok(Stream { name, container, input, position: 0 })
+    }
+
+    /// Fills the buffer as far as the file goes and returns how far.
+    pub(crate) fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, DataError> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.input.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.failed(&error)),
+            }
+        }
+        self.position += filled as u64;
+        Ok(filled)
+    }
+
+    /// The next `count` bytes, and an error if there are fewer or, after them, more.
+    pub(crate) fn rest(&mut self, count: usize) -> Result<Vec<u8>, DataError> {
+        let expected = self.position + count as u64;
+        let mut bytes = Vec::new();
+        bytes.reserve_exact(count.min(TRUSTED_BYTES));
+        let read = self.input.by_ref().take(count as u64).read_to_end(&mut bytes);
+        read.map_err(|error| self.failed(&error))?;
+        self.position += bytes.len() as u64;
+        if bytes.len() < count {
+            return Err(self.problem(ImageProblem::Truncated { expected, got: self.position }));
+        }
+        if self.fill(&mut [0])? > 0 {
+            return Err(self.problem(ImageProblem::Overlong { expected }));
+        }
+        Ok(bytes)
+    }
+
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
+    pub(crate) fn problem(&self, problem: ImageProblem) -> DataError {
+        DataError::new(&self.name, Problem::Image(problem))
+    }
+
+    fn failed(&self, error: &std::io::Error) -> DataError {
+        if self.container == Container::Xz {
+            return self.problem(ImageProblem::BrokenXz { message: error.to_string() });
+        }
+        DataError::new(&self.name, read_problem(error, self.container == Container::Gzip))
+    }
+}

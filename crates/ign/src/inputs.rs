@@ -1,0 +1,195 @@
+//! Inputs in memory, as encoders read them: a table's numbers, or pictures that stay bytes until they are needed.
+
+use crate::encoder::Mode;
+use data::{ImageSchema, ImageSet};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// A set of inputs of one kind.
+#[derive(Debug, Clone)]
+pub enum Inputs {
+    /// Rows of a table.
+    Table(Matrix),
+    /// Pictures of one size.
+    Images(Images),
+}
+
+/// Rows of a table as the network sees them: row-major `[N, width]`.
+#[derive(Debug, Clone, Default)]
+pub struct Matrix {
+    /// Values.
+    pub x: Vec<f32>,
+    /// Columns.
+    pub width: usize,
+}
+
+impl Matrix {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.x.len() / self.width.max(1)
+    }
+}
+
+impl From<data::Encoded> for Inputs {
+    fn from(encoded: data::Encoded) -> Self {
+        Self::Table(Matrix { x: encoded.x, width: encoded.width })
+    }
+}
+
+/// Pictures `[N, H, W, C]` in the shape that a schema asks for.
+#[derive(Debug, Clone)]
+pub struct Images {
+    set: ImageSet,
+    standardised: Vec<[f32; 256]>, // [C], value of each byte
+    augment: bool,
+}
+
+impl Images {
+    /// Pictures that conform to `schema`; with `augment` each is shifted at random while training, and mirrored
+    /// if it has colours.
+    pub fn new(set: ImageSet, schema: &ImageSchema, augment: bool) -> Self {
+        Self { set, standardised: schema.standardised(), augment }
+    }
+
+    /// The pictures.
+    pub fn set(&self) -> &ImageSet {
+        &self.set
+    }
+
+    /// Appends one standardised picture, its content moved up and left by `shift`, and mirrored if `flip`; what
+    /// comes in from outside is the mean.
+    fn append(&self, row: usize, shift: [isize; 2], flip: bool, out: &mut Vec<f32>) {
+        let (height, width, channels) = (self.set.height, self.set.width, self.set.channels);
+        let picture = self.set.image(row);
+        if shift == [0, 0] && !flip {
+            return self.standardise(picture, out);
+        }
+        let inside = (-shift[1]).max(0) as usize..(width as isize - shift[1]).min(width as isize) as usize;
+        for y in 0..height as isize {
+            let line = out.len();
+            let from = y + shift[0];
+            if (0..height as isize).contains(&from) {
+                out.resize(line + inside.start * channels, 0.0);
+                let first = (from as usize * width + (inside.start as isize + shift[1]) as usize) * channels;
+                self.standardise(&picture[first..first + inside.len() * channels], out);
+            }
+            out.resize(line + width * channels, 0.0);
+            if flip {
+                let line = &mut out[line..];
+                for x in 0..width / 2 {
+                    for channel in 0..channels {
+                        line.swap(x * channels + channel, (width - 1 - x) * channels + channel);
+                    }
+                }
+            }
+        }
+    }
+
+    fn standardise(&self, bytes: &[u8], out: &mut Vec<f32>) {
+        match &self.standardised[..] {
+            [grey] => out.extend(bytes.iter().map(|&byte| grey[usize::from(byte)])),
+            colours => {
+                for pixel in bytes.chunks_exact(colours.len()) {
+                    out.extend(pixel.iter().zip(colours).map(|(&byte, values)| values[usize::from(byte)]));
+                }
+            }
+        }
+    }
+}
+
+impl Inputs {
+    /// N
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Table(matrix) => matrix.rows(),
+            Self::Images(images) => images.set.len(),
+        }
+    }
+
+    /// Numbers of one input.
+    pub fn width(&self) -> usize {
+        match self {
+            Self::Table(matrix) => matrix.width,
+            Self::Images(images) => images.set.image_bytes(),
+        }
+    }
+
+    /// Numbers of some rows, row-major `[N, width]`; a picture's in the order `[H, W, C]`.
+    pub fn gather(&self, rows: &[usize], mode: Mode) -> Vec<f32> {
+        let mut out = Vec::with_capacity(rows.len() * self.width());
+        match self {
+            Self::Table(matrix) => {
+                let width = matrix.width;
+                rows.iter().for_each(|row| out.extend_from_slice(&matrix.x[row * width..(row + 1) * width]));
+            }
+            Self::Images(images) => match mode {
+                Mode::Train { seed } if images.augment => {
+                    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+                    let reach = (images.set.height.min(images.set.width) / 8) as i64;
+                    // Only what is photographed looks the same in a mirror; a digit does not.
+                    let mirrors = images.set.channels == 3;
+                    for &row in rows {
+                        let shift = [(); 2].map(|()| rng.random_range(-reach..=reach) as isize);
+                        images.append(row, shift, mirrors && rng.random::<bool>(), &mut out);
+                    }
+                }
+                _ => rows.iter().for_each(|&row| images.append(row, [0, 0], false, &mut out)),
+            },
+        }
+        out
+    }
+
+    /// CRC-32 of everything, to tell one set from another.
+    pub(crate) fn checksum(&self, hasher: &mut crc32fast::Hasher) {
+        match self {
+            Self::Table(matrix) => hasher.update(bytemuck::cast_slice(&matrix.x)),
+            Self::Images(images) => hasher.update(&images.set.pixels),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One picture of 2 × 3 pixels in `channels` colours whose bytes count up, standardised to the bytes themselves.
+    fn counting(channels: usize, augment: bool) -> Images {
+        let set = ImageSet {
+            pixels: (1..=6 * channels as u8).collect(),
+            height: 2,
+            width: 3,
+            channels,
+            labels: None,
+            classes: Vec::new(),
+            names: Vec::new(),
+            origin: String::new(),
+        };
+        let bytes = std::array::from_fn(|byte| byte as f32);
+        Images { set, standardised: vec![bytes; channels], augment }
+    }
+
+    fn moved(channels: usize, shift: [isize; 2], flip: bool) -> Vec<f32> {
+        let mut out = Vec::new();
+        counting(channels, false).append(0, shift, flip, &mut out);
+        out
+    }
+
+    #[test]
+    fn a_picture_is_shifted_with_the_mean_coming_in_and_mirrored_pixel_by_pixel() {
+        assert_eq!(moved(1, [0, 0], false), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(moved(1, [1, 0], false), [4.0, 5.0, 6.0, 0.0, 0.0, 0.0]);
+        assert_eq!(moved(1, [0, -1], false), [0.0, 1.0, 2.0, 0.0, 4.0, 5.0]);
+        assert_eq!(moved(1, [-1, 2], false), [0.0, 0.0, 0.0, 3.0, 0.0, 0.0]);
+        assert_eq!(moved(1, [0, 0], true), [3.0, 2.0, 1.0, 6.0, 5.0, 4.0]);
+        assert_eq!(moved(2, [0, 1], true)[..6], [0.0, 0.0, 5.0, 6.0, 3.0, 4.0]);
+    }
+
+    #[test]
+    fn only_training_augments_and_its_seed_decides_how() {
+        let inputs = Inputs::Images(counting(3, true));
+        let plain = Inputs::Images(counting(3, false));
+        let at = |seed| inputs.gather(&[0; 8], Mode::Train { seed });
+        assert_eq!(inputs.gather(&[0; 8], Mode::Predict), plain.gather(&[0; 8], Mode::Train { seed: 1 }));
+        assert!(at(1) == at(1) && at(1) != at(2));
+    }
+}

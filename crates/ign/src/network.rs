@@ -1,0 +1,95 @@
+//! The encoders that come with the library, behind one door.
+
+use crate::encoder::mlp::{Mlp, MlpShape};
+use crate::encoder::{Encoder, Mode, parameters};
+use crate::inputs::Inputs;
+use burn::tensor::{Device, Tensor};
+use parameters::Slot;
+use serde::{Deserialize, Serialize};
+
+/// Everything that fixes a network's parameters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum NetworkShape {
+    /// Dense layers.
+    Mlp(MlpShape),
+}
+
+/// A network with its parameters, ready to predict.
+#[derive(Debug)]
+pub(crate) enum Network {
+    Mlp(Mlp),
+}
+
+impl NetworkShape {
+    /// D
+    pub fn features(&self) -> usize {
+        match self {
+            Self::Mlp(shape) => shape.features,
+        }
+    }
+
+    /// Number of parameters, without making them.
+    pub(crate) fn parameters(&self) -> u128 {
+        match self {
+            Self::Mlp(shape) => shape.parameters(),
+        }
+    }
+
+    /// Whether sizes fit each other and inputs of `width` numbers, of which `numeric` are numeric columns.
+    pub(crate) fn is_sound(&self, width: usize, numeric: usize) -> bool {
+        match self {
+            Self::Mlp(shape) => {
+                let tables = |t: &crate::encoder::mlp::TableShape| {
+                    t.column < shape.numeric && t.knots >= 2 && t.high > t.low
+                };
+                shape.width == width
+                    && shape.numeric == numeric
+                    && shape.members > 0
+                    && shape.features.is_multiple_of(shape.members)
+                    && shape.tables.iter().all(tables)
+            }
+        }
+    }
+
+    /// What it looks like, for people.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Mlp(shape) => {
+                let layers = [&[shape.width], &shape.hidden[..]].concat();
+                let layers: Vec<String> = layers.iter().map(usize::to_string).collect();
+                format!("{} × {} → {} features", shape.members, layers.join("-"), shape.features)
+            }
+        }
+    }
+}
+
+impl Network {
+    /// A network of this shape with initial parameters.
+    pub(crate) fn new(shape: &NetworkShape) -> Self {
+        match shape {
+            NetworkShape::Mlp(shape) => Self::Mlp(Mlp::new(shape.clone(), 0, &Device::default())),
+        }
+    }
+
+    /// The same with other parameters.
+    pub(crate) fn with(self, values: &[f32]) -> Self {
+        match self {
+            Self::Mlp(mlp) => Self::Mlp(parameters::write(mlp, values, &Device::default())),
+        }
+    }
+
+    /// Names, shapes and values of the parameters.
+    pub(crate) fn parameters(&self) -> (Vec<Slot>, Vec<f32>) {
+        match self {
+            Self::Mlp(mlp) => parameters::read(mlp),
+        }
+    }
+
+    /// Features of some rows `[N, D]`.
+    pub(crate) fn features(&self, inputs: &Inputs, rows: &[usize]) -> Tensor<2> {
+        match self {
+            Self::Mlp(mlp) => mlp.features(inputs, rows, Mode::Predict),
+        }
+    }
+}
