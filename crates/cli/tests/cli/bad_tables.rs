@@ -73,11 +73,15 @@ fn a_target_named_twice_is_refused() {
 
 #[test]
 fn a_target_that_is_no_number_is_refused_with_examples() {
-    refused("a,y\n1,low\n2,high\n3,low\n", &["t.csv: column `y`: the target is not numeric", "\"low\""]);
-    refused(
-        "a,y\n1,true\n2,false\n3,true\n",
-        &["t.csv: column `y`: the target is not numeric", "classification"],
-    );
+    let not_numeric = |content: &str, words: &[&str]| {
+        let folder = Folder::new();
+        folder.write("t.csv", content);
+        let words = [&["t.csv: column `y`: the target is not numeric"], words].concat();
+        folder.refuses_to_train("t.csv --target y -o m.ign --task regression", &words);
+    };
+    not_numeric("a,y\n1,low\n2,high\n3,low\n", &["\"low\""]);
+    not_numeric("a,y\n1,true\n2,false\n3,true\n", &["to learn classes"]);
+    refused("a,y\n1,2024-01-01\n2,2024-01-02\n3,2024-01-03\n", &["column `y`: the target is a date"]);
     refused("a,y\n1,\"1,5\"\n2,\"2,5\"\n3,\"3,5\"\n", &["column `y`", "decimal point"]);
 }
 

@@ -63,13 +63,31 @@ impl Folder {
         String::from_utf8(self.read(name)).expect("a text file")
     }
 
-    /// Every file of the folder, hidden ones too, with its content; `None` for a folder.
+    /// The same below folders that are made if need be.
+    pub(crate) fn put(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().expect("below the folder")).expect("writable");
+        self.write(name, content);
+    }
+
+    /// Every file of the folder and below it, hidden ones too, with its content; `None` for a folder.
     pub(crate) fn files(&self) -> BTreeMap<String, Option<Vec<u8>>> {
-        let entries = std::fs::read_dir(self.0.path()).expect("a temporary folder is readable");
-        entries
-            .map(|entry| entry.expect("an entry").path())
-            .map(|path| (name_of(&path), std::fs::read(&path).ok()))
-            .collect()
+        let mut files = BTreeMap::new();
+        let mut folders = vec![self.0.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).expect("a temporary folder is readable") {
+                let path = entry.expect("an entry").path();
+                files.insert(self.name_of(&path), std::fs::read(&path).ok());
+                if path.is_dir() {
+                    folders.push(path);
+                }
+            }
+        }
+        files
+    }
+
+    fn name_of(&self, path: &Path) -> String {
+        path.strip_prefix(self.0.path()).expect("below the folder").to_string_lossy().into_owned()
     }
 
     /// Names of all files.
@@ -81,6 +99,7 @@ impl Folder {
     pub(crate) fn command(&self, words: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ign"));
         command.args(words.split_whitespace()).current_dir(self.0.path()).env_remove("RUST_BACKTRACE");
+        command.env_remove("IGN_DATA"); // what the machine holds is not the test's business
         command
     }
 
@@ -132,10 +151,6 @@ impl Folder {
     pub(crate) fn refuses_to_train(&self, command: &str, words: &[&str]) {
         self.refuses(&format!("train {TINY} {command}"), words);
     }
-}
-
-fn name_of(path: &Path) -> String {
-    path.file_name().expect("an entry has a name").to_string_lossy().into_owned()
 }
 
 impl From<std::process::Output> for Run {

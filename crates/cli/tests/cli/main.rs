@@ -3,16 +3,21 @@
 //! Every test works in a temporary folder of its own, needs no network and trains networks that fit in a
 //! few milliseconds; what a network learns is the business of `bench/accuracy`, not of these tests.
 
+mod bad_classes;
+mod bad_images;
 mod bad_models;
 mod bad_options;
 mod bad_outputs;
 mod bad_predictions;
 mod bad_tables;
+mod classes;
 mod columns;
 mod configuration;
 mod determinism;
 mod folder;
+mod images;
 mod interruption;
+mod pictures;
 mod pipes;
 mod simulated;
 mod tables;

@@ -25,6 +25,18 @@ pub(crate) fn linear_row(row: usize) -> (f64, f64, f64) {
     (a, b, 2.0 * a - b + 0.1 * (e - 0.5))
 }
 
+/// `a,b,y` with a label for low, middle and high values of `2a − b`: as many as there are `labels`, some of them wrong.
+pub(crate) fn labelled(rows: usize, labels: &[&str]) -> String {
+    let mut text = "a,b,y\n".to_owned();
+    for row in 0..rows {
+        let (a, b, y) = linear_row(row);
+        let share = (y + 0.4 * (noise(9_000_000 + row as u64) - 0.5) + 1.0) / 3.0; // 2a − b lies in −1..2
+        let class = ((share * labels.len() as f64) as usize).min(labels.len() - 1);
+        writeln!(text, "{a},{b},{}", labels[class]).expect("memory");
+    }
+    text
+}
+
 /// Numbers with gaps, categories with gaps, truth values, dates, a constant, an empty column; the price of every
 /// tenth row is missing.
 pub(crate) fn mixed(rows: usize) -> String {
@@ -62,8 +74,21 @@ pub(crate) fn numbers(csv: &str) -> (Vec<String>, Vec<Vec<f64>>) {
 
 /// One column of such a table.
 pub(crate) fn column(csv: &str, name: &str) -> Vec<f64> {
-    let (names, columns) = numbers(csv);
+    texts(csv, name)
+        .iter()
+        .map(|cell| cell.parse().unwrap_or_else(|_| panic!("`{cell}` is not a number")))
+        .collect()
+}
+
+/// One column of a table in CSV whose cells hold no commas.
+pub(crate) fn texts(csv: &str, name: &str) -> Vec<String> {
+    let names = header(csv);
     let position =
         names.iter().position(|other| other == name).unwrap_or_else(|| panic!("no `{name}` in {names:?}"));
-    columns[position].clone()
+    csv.lines().skip(1).map(|line| line.split(',').nth(position).expect("a cell").to_owned()).collect()
+}
+
+/// Names of a table's columns.
+pub(crate) fn header(csv: &str) -> Vec<String> {
+    csv.lines().next().expect("a header").split(',').map(str::to_owned).collect()
 }

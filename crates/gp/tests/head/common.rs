@@ -1,6 +1,8 @@
 //! What the integration tests share: random problems and the one gradient check.
 
-use gp::{Coupling, Gradient, InducingPoints, Kernel, Likelihood, Model, Objective, Real, Value};
+use gp::{
+    Coupling, Gradient, InducingPoints, Kernel, Likelihood, Link, Model, Objective, Posterior, Real, Value,
+};
 
 /// Everything an evaluation needs, owned.
 #[derive(Debug, Clone)]
@@ -8,6 +10,10 @@ pub(crate) struct Problem {
     pub(crate) kernel: Kernel,
     pub(crate) inducing: InducingPoints<f64>,
     pub(crate) log_sigma: Vec<f64>,
+    /// Weights of the rows, if `y` holds labels ±1 and not numbers.
+    pub(crate) labelled: Option<Vec<f64>>,
+    /// How latent functions become probabilities of labels.
+    pub(crate) link: Link,
     pub(crate) jitter: f64,
     pub(crate) coupling: Coupling,
     pub(crate) phi: Vec<f64>,
@@ -25,11 +31,51 @@ impl Problem {
             kernel,
             inducing: InducingPoints::new(&draw(m * d, spread), &draw(d * c, 2.0), &draw(c, 1.0)),
             log_sigma: draw(c, 1.0).iter().map(|x| x - 1.5).collect(),
+            labelled: None,
+            link: Link::Probit,
             jitter: 1e-4,
             coupling: Coupling::Batch,
             phi: draw(n * d, spread),
             y: draw(n * c, 2.0),
         }
+    }
+
+    /// A random problem of classes: rows of random weights with labels of this kind, as +1 for a row's own class and
+    /// −1 for the others; with one output for two classes.
+    pub(crate) fn of_classes(kernel: Kernel, shape: [usize; 4], labels: Labels, seed: u64) -> Self {
+        let [n, _, d, c] = shape;
+        let mut problem = Self::random(kernel, shape, seed);
+        let mut next = uniform(seed ^ 0xc1a55e5);
+        let classes = gp::classes_of(c);
+        if labels == Labels::Contradictory {
+            let (pairs, width) = (n / 4, 2 * d); // two rows after two rows, on the same two points
+            for pair in 0..pairs {
+                problem.phi.copy_within(2 * pair * width..(2 * pair + 1) * width, (2 * pair + 1) * width);
+            }
+        }
+        let posterior = Posterior::new(kernel, problem.inducing.clone(), problem.jitter, 1);
+        let mean = posterior.expect("well-posed").predict(&problem.phi, n).mean; // [N, C]
+        let class = |row: usize| match labels {
+            Labels::Easy if row % 5 == 4 => (next() * classes as f64) as usize,
+            Labels::Easy if c == 1 => usize::from(mean[row] > 0.0),
+            Labels::Easy => {
+                let of_row = &mean[row * c..(row + 1) * c];
+                (0..c).max_by(|&i, &j| of_row[i].total_cmp(&of_row[j])).expect("an output")
+            }
+            Labels::Separable => {
+                let direction = problem.phi[row * d] + 0.3 * problem.phi[row * d + d - 1];
+                if direction > 0.0 { classes - 1 } else { usize::from(classes > 2 && direction > -0.2) }
+            }
+            Labels::Contradictory => row / 2 % classes,
+        };
+        let classes: Vec<usize> = (0..n).map(class).collect();
+        let sign = |own: bool| if own { 1.0 } else { -1.0 };
+        problem.y = match c {
+            1 => classes.iter().map(|&class| sign(class == 1)).collect(),
+            _ => classes.iter().flat_map(|&class| (0..c).map(move |output| sign(output == class))).collect(),
+        };
+        problem.labelled = Some((0..n).map(|_| 0.4 + 2.0 * next()).collect());
+        problem
     }
 
     pub(crate) fn rows(&self) -> usize {
@@ -45,17 +91,45 @@ impl Problem {
         let inducing =
             InducingPoints::new(&cast(&self.inducing.z), &cast(&self.inducing.w), &cast(&self.inducing.b));
         let mut objective = Objective::new(self.rows(), &self.kernel, &inducing, threads);
+        let value = self.evaluate_with(&mut objective, &inducing);
+        (value, objective.gradient().clone())
+    }
+
+    /// The same in a work space that may have seen other problems.
+    pub(crate) fn evaluate_with<T: Real>(
+        &self,
+        objective: &mut Objective<T>,
+        inducing: &InducingPoints<T>,
+    ) -> Value {
+        let cast = |x: &[f64]| x.iter().map(|&x| T::of(x)).collect::<Vec<_>>();
         let model = Model {
             kernel: &self.kernel,
-            inducing: &inducing,
-            likelihood: Likelihood::Gaussian { log_sigma: &self.log_sigma },
+            inducing,
+            likelihood: match (&self.labelled, self.link) {
+                (None, _) => Likelihood::Gaussian { log_sigma: &self.log_sigma },
+                (Some(weights), Link::Probit) => Likelihood::Probit { weights },
+                (Some(weights), Link::Logit) => Likelihood::Logit { weights },
+            },
             jitter: self.jitter,
             coupling: self.coupling,
         };
-        let value =
-            objective.evaluate(model, &cast(&self.phi), &cast(&self.y)).expect("the problem is well-posed");
-        (value, objective.gradient().clone())
+        objective.evaluate(model, &cast(&self.phi), &cast(&self.y)).expect("the problem is well-posed")
     }
+}
+
+/// Labels of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Labels {
+    /// What the inducing points say, but for every fifth row.
+    Easy,
+    /// By a hyperplane, whatever the inducing points say.
+    Separable,
+    /// Different ones at the same point: the covariance of the batch is singular.
+    Contradictory,
+}
+
+impl Labels {
+    pub(crate) const ALL: [Self; 3] = [Self::Easy, Self::Separable, Self::Contradictory];
 }
 
 /// All four families with parameters that are not one.

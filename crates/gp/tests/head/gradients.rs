@@ -7,18 +7,23 @@ use gp::Coupling;
 const TOLERANCE: f64 = 1e-6;
 
 fn check(problem: &Problem) {
+    check_to(problem, TOLERANCE);
+}
+
+/// Every gradient against central differences, to this relative error.
+pub(crate) fn check_to(problem: &Problem, tolerance: f64) {
     let (_, gradient) = problem.evaluate();
     let moved = |change: &dyn Fn(&mut Problem)| {
         let mut moved = problem.clone();
         change(&mut moved);
         moved.evaluate().0.loss
     };
-    assert_gradient("phi", &gradient.phi, TOLERANCE, |i, h| moved(&|p| p.phi[i] += h));
-    assert_gradient("z", &gradient.z, TOLERANCE, |i, h| moved(&|p| p.inducing.z[i] += h));
-    assert_gradient("w", &gradient.w, TOLERANCE, |i, h| moved(&|p| p.inducing.w[i] += h));
-    assert_gradient("b", &gradient.b, TOLERANCE, |i, h| moved(&|p| p.inducing.b[i] += h));
-    assert_gradient("log σ", &gradient.log_sigma, TOLERANCE, |i, h| moved(&|p| p.log_sigma[i] += h));
-    assert_gradient("log kernel", &gradient.log_kernel, TOLERANCE, |i, h| {
+    assert_gradient("phi", &gradient.phi, tolerance, |i, h| moved(&|p| p.phi[i] += h));
+    assert_gradient("z", &gradient.z, tolerance, |i, h| moved(&|p| p.inducing.z[i] += h));
+    assert_gradient("w", &gradient.w, tolerance, |i, h| moved(&|p| p.inducing.w[i] += h));
+    assert_gradient("b", &gradient.b, tolerance, |i, h| moved(&|p| p.inducing.b[i] += h));
+    assert_gradient("log σ", &gradient.log_sigma, tolerance, |i, h| moved(&|p| p.log_sigma[i] += h));
+    assert_gradient("log kernel", &gradient.log_kernel, tolerance, |i, h| {
         moved(&|p| {
             let mut log = p.kernel.log_parameters();
             log[i] += h;

@@ -6,29 +6,35 @@ use serde_json::Value as Json;
 /// The bar; both sides start from the same doubles, K_zz has a condition number of at most 1e5.
 const TOLERANCE: f64 = 1e-9;
 
-fn fixture(name: &str) -> Json {
+pub(crate) fn fixture(name: &str) -> Json {
     let path = format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
     serde_json::from_str(&std::fs::read_to_string(path).expect("fixture")).expect("json")
 }
 
 /// Any nesting of numbers, in order.
-fn numbers(json: &Json) -> Vec<f64> {
+pub(crate) fn numbers(json: &Json) -> Vec<f64> {
     match json {
         Json::Array(items) => items.iter().flat_map(numbers).collect(),
         other => vec![other.as_f64().expect("a number")],
     }
 }
 
-fn kernel(json: &Json) -> Kernel {
+pub(crate) fn kernel(json: &Json) -> Kernel {
     serde_json::from_value(json.clone()).expect("a kernel")
 }
 
 #[track_caller]
 fn assert_close(what: &str, ours: &[f64], reference: &[f64]) {
+    assert_within(TOLERANCE, what, ours, reference);
+}
+
+/// Of the largest number of the reference, or absolute below 1.
+#[track_caller]
+pub(crate) fn assert_within(tolerance: f64, what: &str, ours: &[f64], reference: &[f64]) {
     assert_eq!(ours.len(), reference.len(), "{what}");
     let scale = reference.iter().fold(1.0_f64, |a, x| a.max(x.abs()));
     for (a, b) in ours.iter().zip(reference) {
-        assert!((a - b).abs() <= TOLERANCE * scale, "{what}: {a} instead of {b}");
+        assert!((a - b).abs() <= tolerance * scale, "{what}: {a} instead of {b}");
     }
 }
 

@@ -107,7 +107,11 @@ fn the_golden_models_know_every_kind_of_column() {
         assert_eq!(kinds, ["size number", "colour category", "sold boolean", "day date_time", "hour number"]);
         let network = serde_json::to_value(&model.header().encoder).expect("plain data");
         assert!(network["periodic"].is_object() && network["skip"] == true && network["members"] == 2);
-        assert_eq!(network["tables"] == serde_json::json!([]), name != "v1.ign", "serial columns of numbers have tables");
+        assert_eq!(
+            network["tables"] == serde_json::json!([]),
+            name != "v1.ign",
+            "serial columns of numbers have tables"
+        );
     }
     let (numbers, classes) = (load("v1.ign"), load("v2-classes.ign"));
     assert!(!numbers.header().calibration[0].quantiles.is_empty());
