@@ -9,7 +9,7 @@ mod progress;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Calibrated predictions from tables: a neural network with a Gaussian process on top.
+/// Calibrated predictions from tables and pictures: a neural network with a Gaussian process on top.
 #[derive(Parser)]
 #[command(name = "ign", version, arg_required_else_help = true)]
 struct Cli {

@@ -1,7 +1,8 @@
 //! Recalibration of class probabilities on held-out rows.
 //!
 //! ```text
-//! s_c = β f_c / √(1 + a v)      β and a minimise the held-out negative log-probability
+//! s_c = β f_c / √(1 + a v)         probit; √(1 + π a v/8) for the logit
+//! β and a minimise the held-out negative log-probability
 //! ```
 //! `a` rescales the latent variance as in regression; `β` is an inverse temperature. A softmax layer has `β` alone.
 

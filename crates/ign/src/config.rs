@@ -154,6 +154,12 @@ pub struct EncoderConfig {
     /// Channels of a convolutional network's blocks; each block halves the picture.
     #[serde(default)]
     pub blocks: Vec<NonZeroUsize>,
+    /// Channels of a convolution before the first block; 0 for none.
+    #[serde(default)]
+    pub stem: usize,
+    /// Convolutions of a block.
+    #[serde(default)]
+    pub convolutions: usize,
     /// Shift and mirror pictures at random while training.
     #[serde(default)]
     pub augment: bool,
@@ -388,9 +394,10 @@ impl Config {
         let layers: &[(&str, &str)] = match (kind, paper) {
             (Kind::Numbers, false) => &[],
             (Kind::Classes, false) => &[("preset default, classes", CLASSES)],
-            (Kind::Images, _) if convolutions => {
+            (Kind::Images, false) if convolutions => {
                 &[("preset default, images", IMAGES), ("preset default, cnn", CNN)]
             }
+            (Kind::Images, true) if convolutions => &[("preset paper", PAPER), ("preset default, cnn", CNN)],
             (Kind::Images, false) => &[("preset default, images", IMAGES)],
             (_, true) => &[("preset paper", PAPER)],
         };

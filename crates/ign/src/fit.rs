@@ -4,6 +4,7 @@ use crate::calibration::{Calibration, HeldOut};
 use crate::class_calibration::ClassCalibration;
 use crate::config::{Config, Multiclass};
 use crate::encoder::Encoder;
+use crate::encoder::cnn::Cnn;
 use crate::error::Error;
 use crate::inputs::Inputs;
 use crate::model::{Latent, Model, ModelHeader, NetworkHeader};
@@ -13,6 +14,7 @@ use crate::train::{
     Event, Fitted, FittedHead, Outcome, Phase, ReadoutStart, State, Targets, TrainError, Trainer,
     TrainingData,
 };
+use burn::tensor::Device;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -84,9 +86,15 @@ impl Prepared {
             }
             _ => Vec::new(),
         };
+        let weights: Vec<Vec<f64>> =
+            (0..one_each.len()).map(|class| self.weights_against_the_rest(config, class)).collect();
         let runs: Vec<Targets<'_>> = match &one_each[..] {
             [] => vec![targets],
-            each => each.iter().map(|labels| Targets::Classes { labels, classes: 2, weights: &[] }).collect(),
+            each => each
+                .iter()
+                .zip(&weights)
+                .map(|(labels, weights)| Targets::Classes { labels, classes: 2, weights })
+                .collect(),
         };
         let mut standing = resume.unwrap_or_default();
         if standing.networks.is_empty() {
@@ -131,6 +139,10 @@ impl Prepared {
             NetworkShape::Mlp(shape) => {
                 let (encoder, start) = self.mlp(shape, targets, seed);
                 self.train_network(config, encoder, start, targets, k, threads, desk)
+            }
+            NetworkShape::Cnn(shape) => {
+                let encoder = Cnn::new(shape.clone(), seed, &Device::default());
+                self.train_network(config, encoder, ReadoutStart::Random, targets, k, threads, desk)
             }
         }
     }

@@ -111,7 +111,7 @@ pub struct ClassPrediction {
     pub classes: usize,
     /// Probability of each class.
     pub p: Vec<f64>,
-    /// Mean of each class's latent function; of a softmax layer, its logits.
+    /// Mean of each class's latent function; of a softmax layer, its logits. Two classes share one, with both signs.
     pub latent_mean: Vec<f64>,
     /// Standard deviation of each class's latent function; zero for a softmax layer.
     pub latent_std: Vec<f64>,

@@ -1,5 +1,6 @@
 //! The encoders that come with the library, behind one door.
 
+use crate::encoder::cnn::{Cnn, CnnShape};
 use crate::encoder::mlp::{Mlp, MlpShape};
 use crate::encoder::{Encoder, Mode, parameters};
 use crate::inputs::Inputs;
@@ -13,12 +14,15 @@ use serde::{Deserialize, Serialize};
 pub enum NetworkShape {
     /// Dense layers.
     Mlp(MlpShape),
+    /// Convolutions.
+    Cnn(CnnShape),
 }
 
 /// A network with its parameters, ready to predict.
 #[derive(Debug)]
 pub(crate) enum Network {
-    Mlp(Mlp),
+    Mlp(Box<Mlp>),
+    Cnn(Box<Cnn>),
 }
 
 impl NetworkShape {
@@ -26,6 +30,7 @@ impl NetworkShape {
     pub fn features(&self) -> usize {
         match self {
             Self::Mlp(shape) => shape.features,
+            Self::Cnn(shape) => shape.features,
         }
     }
 
@@ -33,6 +38,7 @@ impl NetworkShape {
     pub(crate) fn parameters(&self) -> u128 {
         match self {
             Self::Mlp(shape) => shape.parameters(),
+            Self::Cnn(shape) => shape.parameters(),
         }
     }
 
@@ -49,6 +55,9 @@ impl NetworkShape {
                     && shape.features.is_multiple_of(shape.members)
                     && shape.tables.iter().all(tables)
             }
+            Self::Cnn(shape) => {
+                shape.fault().is_none() && shape.height * shape.width * shape.channels == width
+            }
         }
     }
 
@@ -60,6 +69,15 @@ impl NetworkShape {
                 let layers: Vec<String> = layers.iter().map(usize::to_string).collect();
                 format!("{} × {} → {} features", shape.members, layers.join("-"), shape.features)
             }
+            Self::Cnn(shape) => {
+                let blocks: Vec<String> = shape.blocks.iter().map(usize::to_string).collect();
+                let (stem, each) = (shape.stem, shape.convolutions);
+                format!(
+                    "convolutions, {stem} then {each} × {} channels → {} features",
+                    blocks.join("-"),
+                    shape.features
+                )
+            }
         }
     }
 }
@@ -68,21 +86,24 @@ impl Network {
     /// A network of this shape with initial parameters.
     pub(crate) fn new(shape: &NetworkShape) -> Self {
         match shape {
-            NetworkShape::Mlp(shape) => Self::Mlp(Mlp::new(shape.clone(), 0, &Device::default())),
+            NetworkShape::Mlp(shape) => Self::Mlp(Box::new(Mlp::new(shape.clone(), 0, &Device::default()))),
+            NetworkShape::Cnn(shape) => Self::Cnn(Box::new(Cnn::new(shape.clone(), 0, &Device::default()))),
         }
     }
 
     /// The same with other parameters.
     pub(crate) fn with(self, values: &[f32]) -> Self {
         match self {
-            Self::Mlp(mlp) => Self::Mlp(parameters::write(mlp, values, &Device::default())),
+            Self::Mlp(mlp) => Self::Mlp(Box::new(parameters::write(*mlp, values, &Device::default()))),
+            Self::Cnn(cnn) => Self::Cnn(Box::new(parameters::write(*cnn, values, &Device::default()))),
         }
     }
 
     /// Names, shapes and values of the parameters.
     pub(crate) fn parameters(&self) -> (Vec<Slot>, Vec<f32>) {
         match self {
-            Self::Mlp(mlp) => parameters::read(mlp),
+            Self::Mlp(mlp) => parameters::read(mlp.as_ref()),
+            Self::Cnn(cnn) => parameters::read(cnn.as_ref()),
         }
     }
 
@@ -90,6 +111,7 @@ impl Network {
     pub(crate) fn features(&self, inputs: &Inputs, rows: &[usize]) -> Tensor<2> {
         match self {
             Self::Mlp(mlp) => mlp.features(inputs, rows, Mode::Predict),
+            Self::Cnn(cnn) => cnn.features(inputs, rows, Mode::Predict),
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::config::{ClassWeights, Config, EncoderKind, HeadKind, Share};
 use crate::encoder::Mode;
+use crate::encoder::cnn::CnnShape;
 use crate::encoder::mlp::{Mlp, MlpShape, PeriodicShape, TableShape};
 use crate::error::Error;
 use crate::inputs::{Images, Inputs};
@@ -41,6 +42,9 @@ const WILDEST: f64 = 1e6;
 
 /// More numeric columns than this go into the network as they are: embeddings of all of them would be its bulk.
 const MOST_EMBEDDED: usize = 256;
+
+/// Channels that share mean and variance in a convolutional network.
+const CHANNELS_A_GROUP: usize = 8;
 
 /// A small table still needs so many held-out rows, but never more than a third of it.
 const FEWEST_HELD_OUT: usize = 20;
@@ -81,7 +85,7 @@ impl Prepared {
         };
         let inputs = schema.encode(table, None)?.into();
         let schema = Schema::Table(schema);
-        let class_weights = class_weights(&schema, config);
+        let class_weights = weights(schema.class_counts(), config);
         Self { schema, notices, inputs, values, train, validation, test, class_weights }.checked(config)
     }
 
@@ -94,7 +98,7 @@ impl Prepared {
         let values = Values::Classes(set.labels.clone().unwrap_or_default());
         let inputs = Inputs::Images(Images::new(set, &schema, config.encoder.augment));
         let schema = Schema::Images(schema);
-        let class_weights = class_weights(&schema, config);
+        let class_weights = weights(schema.class_counts(), config);
         Self { schema, notices, inputs, values, train, validation, test, class_weights }.checked(config)
     }
 
@@ -108,6 +112,11 @@ impl Prepared {
             return refuse(
                 "head = \"softmax\" is for classes, and the target is a number\nhint: leave it out, or say `--task classification`",
             );
+        }
+        if let (Schema::Images(images), EncoderKind::Cnn) = (&self.schema, config.encoder.kind)
+            && let Some(fault) = cnn_shape(images, config).fault()
+        {
+            return refuse(&format!("{fault}\nhint: choose other `encoder.blocks`, or `--image-size`"));
         }
         if self.schema.images().is_none() && config.encoder.kind == EncoderKind::Cnn {
             return refuse("encoder.kind = \"cnn\" is for pictures, and this is a table\nhint: leave it out");
@@ -132,6 +141,13 @@ impl Prepared {
         format!("{rows} rows, {width} columns, checksum {:08x}", hasher.finalize())
     }
 
+    /// Weights of all other classes and of one, where each class has a network of its own.
+    pub(crate) fn weights_against_the_rest(&self, config: &Config, class: usize) -> Vec<f64> {
+        let counts = self.schema.class_counts();
+        let total: usize = counts.iter().sum();
+        weights(&[total - counts[class], counts[class]], config)
+    }
+
     /// What the latent functions learn.
     pub(crate) fn targets(&self) -> Targets<'_> {
         match &self.values {
@@ -146,6 +162,9 @@ impl Prepared {
 
     pub(crate) fn network_shape(&self, config: &Config) -> NetworkShape {
         let encoder = &config.encoder;
+        if let (Schema::Images(images), EncoderKind::Cnn) = (&self.schema, encoder.kind) {
+            return NetworkShape::Cnn(cnn_shape(images, config));
+        }
         let tables = if encoder.tables { self.serial_columns() } else { Vec::new() };
         NetworkShape::Mlp(MlpShape {
             numeric: self.schema.numeric_width(),
@@ -261,9 +280,23 @@ fn parts(rows: &[usize], classes: Option<Vec<u32>>, config: &Config) -> [Vec<usi
     [train, validation, test]
 }
 
-/// Weights of the classes, one on average over the training rows.
-fn class_weights(schema: &Schema, config: &Config) -> Vec<f64> {
-    let counts = schema.class_counts();
+/// The convolutional network that the configuration asks for.
+fn cnn_shape(images: &ImageSchema, config: &Config) -> CnnShape {
+    let encoder = &config.encoder;
+    CnnShape {
+        height: images.height,
+        width: images.width,
+        channels: images.channels,
+        stem: encoder.stem,
+        blocks: encoder.blocks.iter().map(|channels| channels.get()).collect(),
+        convolutions: encoder.convolutions,
+        group: CHANNELS_A_GROUP,
+        features: encoder.features.get(),
+    }
+}
+
+/// Weights of classes of so many training rows, one on average over the rows; empty where all are one.
+fn weights(counts: &[usize], config: &Config) -> Vec<f64> {
     match config.train.class_weights {
         ClassWeights::Equal => Vec::new(),
         ClassWeights::Balanced => {

@@ -71,8 +71,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         None => "  head       softmax layer".into(),
     });
     lines.push(format!(
-        "  training   best epoch {} of the likelihood, seed {}\n",
-        header.best_epoch, header.config.seed
+        "  training   best epoch {}{}, seed {}\n",
+        header.best_epoch,
+        if model.heads().next().is_some() { " of the likelihood" } else { "" },
+        header.config.seed
     ));
     for (part, scores) in &header.metrics {
         lines.push(format!("{}\n{}", output::part(part), output::scores(scores)));

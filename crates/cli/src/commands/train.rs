@@ -113,7 +113,8 @@ impl RunArgs {
 /// How to read pictures.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Pictures {
-    /// Size that pictures are brought to, for example 32x32 [default: their own, or 64x64 for larger ones]
+    /// Size that pictures are brought to, for example 32x32 [default: their own where it is the
+    /// same for all and at most 256, else the most frequent one, at most 64 on the longer side]
     #[arg(long, value_name = "HxW")]
     image_size: Option<ImageSize>,
     /// Leave pictures out that cannot be read, and count them

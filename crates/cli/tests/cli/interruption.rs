@@ -155,6 +155,29 @@ fn an_interrupted_run_leaves_the_old_model_alone() {
     assert_eq!(folder.read("m.ign"), before);
 }
 
+/// Every class has its own network; some are done, some have begun and some have not when the stop comes.
+#[test]
+fn an_interrupted_run_of_several_networks_goes_on_to_the_same_bytes() {
+    let folder = Folder::new();
+    folder.write("t.csv", crate::tables::labelled(200, &["low", "mid", "top"]));
+    let settings = "--set train.warm_epochs=150 --set train.epochs=40 --set train.patience=1000";
+    let run = |out: &str, more: &str| {
+        let command =
+            format!("train t.csv --target y -o {out} {TINY} --multiclass independent {settings} {more}");
+        Running::new(folder.command(&command))
+    };
+    let mut first = run("m.ign", "");
+    first.wait_for("network 2 warm start epoch 1:");
+    first.signal("INT");
+    assert_eq!(first.end(), Some(130), "{}", first.seen);
+    assert_eq!(folder.names(), ["m.ign.checkpoint", "t.csv"], "a checkpoint, no model, no temporary file");
+    let mut second = run("m.ign", "--resume");
+    assert_eq!(second.end(), Some(0), "{}", second.seen);
+    assert!(!second.seen.contains("network 1 warm start epoch 1:"), "it goes on: {}", second.seen);
+    assert_eq!(run("whole.ign", "--quiet --threads 1").end(), Some(0));
+    assert!(folder.read("m.ign") == folder.read("whole.ign"), "the resumed run wrote other bytes");
+}
+
 /// A step that takes a good part of a second: the first Ctrl-C waits for its end and then writes a checkpoint; that
 /// there is none shows that the second one did not wait.
 #[test]

@@ -1,8 +1,9 @@
 //! Encoders: networks that map an input of any kind to features `Φ [N, D]`.
 //!
 //! [`Encoder`] is the one trait of the workspace that outsiders implement to bring a new kind of input;
-//! [`mlp`] is the encoder of tables. `encoder` and `train` alone name burn.
+//! [`mlp`] is the encoder of tables, [`cnn`] of pictures.
 
+pub mod cnn;
 pub mod mlp;
 pub(crate) mod parameters;
 

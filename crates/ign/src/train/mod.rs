@@ -240,6 +240,10 @@ impl<'a, E: Encoder> Trainer<'a, E> {
     fn epochs(&self, phase: Phase) -> usize {
         let train = &self.config.train;
         let (epochs, least, most) = match phase {
+            // A plain network has this phase alone, and as many epochs in it as the other has in both.
+            Phase::WarmStart if self.config.head == HeadKind::Softmax => {
+                (train.warm_epochs + train.epochs, train.warm_steps, train.warm_max_steps)
+            }
             Phase::WarmStart => (train.warm_epochs, train.warm_steps, train.warm_max_steps),
             Phase::Likelihood if self.config.head == HeadKind::Softmax => (0, 0, 0),
             Phase::Likelihood => (train.epochs, 0, train.max_steps),

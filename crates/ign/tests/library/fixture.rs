@@ -1,10 +1,11 @@
 //! Small tables, small models, and a run with its diary.
 
-use data::{Column, Table};
+use data::{Column, ImageSet, Table};
+use ign::class_metrics::ClassMetrics;
 use ign::encoder::Mode;
 use ign::metrics::Metrics;
 use ign::train::EpochRecord;
-use ign::{Config, Error, Fit, FitEvent, Inputs, Kind, Matrix, Model, Prepared, Score};
+use ign::{Config, Error, Fit, FitEvent, Images, Inputs, Kind, Matrix, Model, Prepared, Score};
 
 /// Settings with which a few hundred rows are learned in milliseconds.
 pub(crate) const TINY: [&str; 9] = [
@@ -24,6 +25,19 @@ pub(crate) fn tiny(more: &[&str]) -> Config {
     let overrides: Vec<String> =
         TINY.iter().chain(&["data.target=[\"y\"]"]).chain(more).map(|s| (*s).into()).collect();
     Config::resolve(Kind::Numbers, None, None, &overrides).expect("a valid configuration")
+}
+
+/// The same for classes of a table.
+pub(crate) fn tiny_classes(more: &[&str]) -> Config {
+    let overrides: Vec<String> =
+        TINY.iter().chain(&["data.target=[\"y\"]"]).chain(more).map(|s| (*s).into()).collect();
+    Config::resolve(Kind::Classes, None, None, &overrides).expect("a valid configuration")
+}
+
+/// The same for pictures.
+pub(crate) fn tiny_images(more: &[&str]) -> Config {
+    let overrides: Vec<String> = TINY.iter().chain(more).map(|s| (*s).into()).collect();
+    Config::resolve(Kind::Images, None, None, &overrides).expect("a valid configuration")
 }
 
 /// A number in [0, 1) that looks random and is the same everywhere (SplitMix64).
@@ -47,6 +61,45 @@ pub(crate) fn linear(rows: usize, seed: u64) -> Table {
     let (a, b, e) = (column(0), column(1), column(2));
     let y = (0..rows).map(|i| 2.0 * a[i] - b[i] + 0.3 * e[i]).collect();
     table([("a", a), ("b", b), ("y", y)])
+}
+
+/// `a`, `b` and the class `y` of `2a − b + 0.5 ε`, by size: as many classes as there are names.
+pub(crate) fn classes(rows: usize, names: &[&str], seed: u64) -> Table {
+    let numbers = linear(rows, seed);
+    let [Column::Number(a), Column::Number(b), Column::Number(y)] = numbers.columns() else {
+        unreachable!("three columns of numbers")
+    };
+    let noise = |row: usize| 0.5 * normal(700_000_000 + seed * 1_000_000 + row as u64);
+    let share = |row: usize| ((y[row] + noise(row)) / 8.0 + 0.5).clamp(0.0, 0.999); // y has a deviation of 2.3
+    let codes = (0..rows).map(|row| Some((share(row) * names.len() as f64) as u32)).collect();
+    let levels = names.iter().map(|name| (*name).to_owned()).collect();
+    let columns = [
+        ("a".to_owned(), Column::Number(a.clone())),
+        ("b".to_owned(), Column::Number(b.clone())),
+        ("y".to_owned(), Column::Category { codes, levels }),
+    ];
+    Table::new("memory", columns.into()).expect("distinct names and equal lengths")
+}
+
+/// Pictures of 6 × 6 pixels whose class is the brightest of three stripes; `channels` is 1 or 3.
+pub(crate) fn stripes(count: usize, channels: usize, seed: u64) -> ImageSet {
+    let (side, classes) = (6, 3);
+    let label = |i: usize| (i % classes) as u32;
+    let pixel = |at: usize| {
+        let (i, x) = (at / (side * side * channels), at / channels % side);
+        let bright = if x / 2 == label(i) as usize { 100.0 } else { 0.0 };
+        (bright + 120.0 * noise(seed * 1_000_000 + at as u64)) as u8
+    };
+    ImageSet {
+        pixels: (0..count * side * side * channels).map(pixel).collect(),
+        height: side,
+        width: side,
+        channels,
+        labels: Some((0..count).map(label).collect()),
+        classes: ["left", "middle", "right"].map(String::from).into(),
+        names: Vec::new(),
+        origin: "memory".into(),
+    }
 }
 
 /// A table of numbers.
@@ -84,6 +137,22 @@ pub(crate) fn fit(table: &Table, config: &Config) -> (Result<Model, Error>, Diar
     (result, diary)
 }
 
+/// Trains on data made ready.
+pub(crate) fn trained(prepared: &Prepared, config: &Config, threads: usize) -> Model {
+    match prepared.fit(config, threads, None, &mut |_| true) {
+        Ok(Fit::Finished(model)) => *model,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The bytes of a model's file.
+pub(crate) fn bytes(model: &Model) -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("m.ign");
+    model.save(&path).expect("a temporary folder is writable");
+    std::fs::read(path).expect("just written")
+}
+
 /// Trains what can be trained.
 pub(crate) fn model(table: &Table, config: &Config) -> Model {
     fit(table, config).0.expect("this run succeeds")
@@ -93,6 +162,13 @@ pub(crate) fn model(table: &Table, config: &Config) -> Model {
 pub(crate) fn encoded(model: &Model, table: &Table) -> Inputs {
     let schema = model.header().schema.table().expect("a model of a table");
     schema.encode(table, None).expect("the columns of the training table").into()
+}
+
+/// Pictures as a model sees them.
+pub(crate) fn pictures(model: &Model, set: &ImageSet) -> Inputs {
+    let schema = model.header().schema.images().expect("a model of pictures");
+    let set = schema.conform(set.clone()).expect("the model's classes");
+    Inputs::Images(Images::new(set, schema, false))
 }
 
 /// The same rows, in another order.
@@ -105,6 +181,14 @@ pub(crate) fn number(score: &Score) -> Metrics {
     match score {
         Score::Number(metrics) => *metrics,
         Score::Classes(_) => panic!("{score:?} is of classes"),
+    }
+}
+
+/// Scores of classes.
+pub(crate) fn class_scores(score: &Score) -> &ClassMetrics {
+    match score {
+        Score::Classes(metrics) => metrics,
+        Score::Number(_) => panic!("{score:?} is of a number"),
     }
 }
 

@@ -19,7 +19,7 @@ fn model_file() -> &'static [u8] {
     })
 }
 
-fn load(bytes: &[u8]) -> Result<Model, ign::Error> {
+pub(crate) fn load(bytes: &[u8]) -> Result<Model, ign::Error> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("x.ign");
     std::fs::write(&path, bytes).expect("a temporary folder is writable");
@@ -28,7 +28,11 @@ fn load(bytes: &[u8]) -> Result<Model, ign::Error> {
 
 /// The file with its document altered and the checksum made right again.
 fn altered(alter: impl Fn(&mut Value)) -> Vec<u8> {
-    let bytes = model_file();
+    altered_file(model_file(), alter)
+}
+
+/// The same of any model file.
+pub(crate) fn altered_file(bytes: &[u8], alter: impl Fn(&mut Value)) -> Vec<u8> {
     let split = 8 + u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes")) as usize;
     let mut outer: Value = serde_json::from_slice(&bytes[8..split]).expect("a safetensors header");
     let document =

@@ -1,0 +1,147 @@
+//! Files of models of classes that no one wrote by accident: right checksum, wrong contents (see `hostile_files.rs`).
+
+use crate::fixture::{bytes, classes, stripes, tiny_classes, tiny_images, trained};
+use crate::hostile_files::{altered_file, load};
+use ign::Prepared;
+use serde_json::{Value, json};
+use std::sync::LazyLock;
+
+const SMALL: [&str; 3] = ["encoder.hidden=[4]", "encoder.features=4", "gp.inducing=4"];
+
+fn of_table(more: &[&str]) -> Vec<u8> {
+    let config = tiny_classes(&[&SMALL[..], more].concat());
+    let prepared = Prepared::new(&classes(120, &["low", "middle", "top"], 0), &config);
+    bytes(&trained(&prepared.expect("a table to learn from"), &config, 1))
+}
+
+static SHARED: LazyLock<Vec<u8>> = LazyLock::new(|| of_table(&["train.validation_share=0.3"]));
+static INDEPENDENT: LazyLock<Vec<u8>> = LazyLock::new(|| of_table(&["gp.multiclass=independent"]));
+static SOFTMAX: LazyLock<Vec<u8>> = LazyLock::new(|| of_table(&["head=softmax"]));
+static PICTURES: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let config = tiny_images(&SMALL);
+    let prepared = Prepared::images(stripes(60, 3, 0), &config).expect("pictures to learn from");
+    bytes(&trained(&prepared, &config, 1))
+});
+
+#[test]
+fn files_that_are_only_rewritten_are_still_models() {
+    for file in [&SHARED, &INDEPENDENT, &SOFTMAX, &PICTURES] {
+        load(&altered_file(file, |_| {})).expect("without this the other tests prove nothing");
+    }
+}
+
+#[track_caller]
+fn refused(file: &[u8], alter: impl Fn(&mut Value)) {
+    let error = load(&altered_file(file, alter)).map(|_| ()).expect_err("an impossible model");
+    assert!(matches!(error, ign::Error::Artifact(_)), "{error}");
+}
+
+#[test]
+fn classes_that_contradict_the_tensors_are_refused() {
+    refused(&SHARED, |h| h["schema"]["targets"]["levels"] = json!(["low", "middle"]));
+    refused(&SHARED, |h| h["schema"]["targets"]["levels"] = json!(["low"]));
+    refused(&SHARED, |h| h["schema"]["targets"]["levels"] = json!([]));
+    refused(&SHARED, |h| h["schema"]["targets"]["counts"] = json!([1, 2]));
+    refused(&SHARED, |h| {
+        h["schema"]["targets"]["levels"] = json!(["low", "middle", "top", "more"]);
+        h["schema"]["targets"]["counts"] = json!([1, 1, 1, 1]);
+    });
+    refused(&SHARED, |h| h["schema"]["targets"] = json!([{ "name": "y", "mean": 0.0, "std": 1.0 }]));
+    refused(&SHARED, |h| {
+        h["calibration"] = json!([{ "latent": 1.0, "knots": [], "noise": [1.0], "quantiles": [] }])
+    });
+}
+
+/// Predictions of two classes of one name could not be told apart.
+#[test]
+fn classes_of_one_name_are_refused() {
+    refused(&SHARED, |h| h["schema"]["targets"]["levels"] = json!(["low", "low", "top"]));
+    refused(&PICTURES, |h| h["schema"]["classes"] = json!(["left", "left", "right"]));
+}
+
+#[test]
+fn values_that_no_recalibration_yields_are_refused() {
+    for key in ["slope", "latent"] {
+        for value in [json!(0.0), json!(-1.0), json!(null), json!("steep")] {
+            refused(&SHARED, |h| h["class_calibration"][key] = value.clone());
+        }
+    }
+    refused(&SHARED, |h| h["class_calibration"]["more"] = json!(1));
+}
+
+#[test]
+fn another_head_than_the_file_holds_is_refused() {
+    refused(&SHARED, |h| h["config"]["head"] = json!("softmax"));
+    refused(&SOFTMAX, |h| h["config"]["head"] = json!("gp"));
+    refused(&SOFTMAX, |h| h["config"]["head"] = json!("svm"));
+    refused(&SHARED, |h| h["config"]["gp"]["link"] = json!("cauchit"));
+}
+
+#[test]
+fn more_or_fewer_networks_than_the_file_holds_are_refused() {
+    refused(&INDEPENDENT, |h| h["others"] = json!([]));
+    refused(&INDEPENDENT, |h| {
+        h["others"].as_array_mut().expect("a list").pop();
+    });
+    refused(&INDEPENDENT, |h| {
+        let others = h["others"].as_array_mut().expect("a list");
+        others.push(others[0].clone());
+    });
+    let one: Value = json!({
+        "feature_scale": { "scale": 1.0, "shift": [0.0, 0.0, 0.0, 0.0] },
+        "kernel": { "family": "rbf", "scale": 1.0, "gamma": 1.0 }, "best_epoch": 0, "history": []
+    });
+    refused(&SHARED, |h| h["others"] = json!([one, one]));
+    refused(&INDEPENDENT, |h| h["others"][1]["feature_scale"]["scale"] = json!(0.0));
+    refused(&INDEPENDENT, |h| h["others"][1]["feature_scale"]["shift"] = json!([0.0]));
+    refused(&INDEPENDENT, |h| h["others"][1]["surprise"] = json!(1));
+}
+
+#[test]
+fn pictures_that_contradict_the_network_are_refused() {
+    refused(&PICTURES, |h| h["schema"]["height"] = json!(7));
+    refused(&PICTURES, |h| h["schema"]["width"] = json!(0));
+    refused(&PICTURES, |h| h["schema"]["channels"] = json!(1));
+    refused(&PICTURES, |h| h["schema"]["mean"] = json!([0.5]));
+    refused(&PICTURES, |h| h["schema"]["std"] = json!([0.5, 0.5]));
+    refused(&PICTURES, |h| h["schema"]["std"] = json!([0.5, 0.0, 0.5]));
+    refused(&PICTURES, |h| h["schema"]["std"] = json!([0.5, -1.0, 0.5]));
+    refused(&PICTURES, |h| h["schema"]["mean"] = json!([0.5, 1e300, 0.5])); // infinite in 32 bits
+    refused(&PICTURES, |h| h["schema"]["classes"] = json!(["left"]));
+    refused(&PICTURES, |h| h["schema"]["counts"] = json!([1]));
+    refused(&PICTURES, |h| h["schema"]["surprise"] = json!(1));
+}
+
+/// 6 × 6 × 3 = 108 are the network's inputs: other colours with the same number of values have no pixels to show.
+#[test]
+fn pictures_of_impossible_colours_are_refused() {
+    refused(&PICTURES, |h| {
+        h["schema"]["height"] = json!(9);
+        h["schema"]["channels"] = json!(2);
+        h["schema"]["mean"] = json!([0.5, 0.5]);
+        h["schema"]["std"] = json!([0.5, 0.5]);
+    });
+}
+
+/// The product must not wrap around: (2⁶² + 9)·4·3 is 108 in 64 bits, as 6 · 6 · 3 is.
+#[test]
+fn pictures_of_impossible_size_are_refused() {
+    refused(&PICTURES, |h| {
+        h["schema"]["height"] = json!((1_u64 << 62) + 9);
+        h["schema"]["width"] = json!(4);
+    });
+}
+
+#[test]
+fn no_flipped_bit_goes_unnoticed() {
+    for file in [&INDEPENDENT, &PICTURES] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("x.ign");
+        for bit in (0..8 * file.len()).step_by(8 * file.len() / 1500 + 1) {
+            let mut flipped = file.to_vec();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&path, flipped).expect("a temporary folder is writable");
+            assert!(ign::Model::load(&path, 1).is_err(), "bit {} of byte {}", bit % 8, bit / 8);
+        }
+    }
+}
