@@ -12,7 +12,7 @@ use crate::network::Network;
 use crate::train::{FeatureScale, FittedHead, HeadParameters, State, StateHeader};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// Version of the layout that this program writes; it reads this one and all earlier ones.
@@ -194,6 +194,7 @@ fn is_consistent(header: &ModelHeader) -> bool {
     let calibrated = match schema.classes() {
         Some(classes) => {
             classes.len() >= 2
+                && classes.iter().collect::<HashSet<_>>().len() == classes.len()
                 && schema.class_counts().len() == classes.len()
                 && header.calibration.is_empty()
                 && header.class_calibration.is_none_or(|calibration| calibration.is_sound())
@@ -206,14 +207,18 @@ fn is_consistent(header: &ModelHeader) -> bool {
         }
     };
     let pictures_are_sound = schema.images().is_none_or(|images| {
-        images.mean.len() == images.channels
+        let size = [images.height, images.width, images.channels];
+        let numbers = size.iter().try_fold(1_usize, |product, &n| product.checked_mul(n));
+        matches!(images.channels, 1 | 3)
+            && numbers.is_some_and(|numbers| numbers > 0)
+            && images.mean.len() == images.channels
             && images.std.len() == images.channels
             && images.mean.iter().chain(&images.std).all(|x| x.is_finite())
             && images.std.iter().all(|&std| std > 0.0)
     });
-    c > 0
+    pictures_are_sound
+        && c > 0
         && calibrated
-        && pictures_are_sound
         && (header.others.is_empty() || header.others.len() + 1 == c)
         && scale_is_sound(&header.feature_scale)
         && header.others.iter().all(|other| scale_is_sound(&other.feature_scale))

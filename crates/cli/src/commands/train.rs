@@ -164,6 +164,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let pictures = args.pictures.source(std::slice::from_ref(&args.input))?;
     if let Some(source) = pictures {
         let config = args.run.config(Kind::Images, &settings)?;
+        if !config.data.target.is_empty() || config.data.task == Some(Task::Regression) {
+            return Err(Failure::Usage(format!(
+                "{} holds pictures: their classes are learned, there is no target column and no regression\nhint: leave `--target` and `--task` out",
+                args.input
+            )));
+        }
+        check_not_input(&out, &[Path::new(&args.input)])?;
         check_writable(&out)?;
         let (set, notices) = read_images(&source, &args.pictures.options(ImageOptions::default()), None)?;
         return learn(Prepared::images(set, &config)?, notices, &config, &out, &args.run).map(drop);

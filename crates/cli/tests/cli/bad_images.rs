@@ -214,6 +214,21 @@ fn options_that_make_no_sense_for_pictures_are_refused() {
     folder.refuses("evaluate m.ign pets --part some", &["--part", "some", "train"]);
 }
 
+#[test]
+fn a_convolutional_network_that_does_not_fit_the_pictures_is_refused() {
+    let folder = Folder::new();
+    folder.put_pictures("pets", &["cat", "dog"]); // 8 × 8
+    let refused = |more: &str, words: &[&str]| {
+        folder.refuses_to_train(&format!("pets -o m.ign --encoder cnn {more}"), words);
+    };
+    refused("--set encoder.blocks=[8,8,8,8]", &["8×8 pixels cannot be halved 4 times", "encoder.blocks"]);
+    refused("--image-size 2x8", &["2×8 pixels cannot be halved 3 times", "--image-size"]);
+    refused("--set encoder.blocks=[]", &["at least one block", "encoder.blocks"]);
+    refused("--set encoder.blocks=[0]", &["encoder.blocks"]);
+    refused("--set encoder.blocks=[9]", &["9 channels", "encoder.blocks"]);
+    refused("--set encoder.convolutions=0", &["convolutions"]);
+}
+
 /// A user who asks for numbers or names a column has another input in mind.
 #[test]
 fn a_target_or_a_regression_is_refused_for_pictures() {

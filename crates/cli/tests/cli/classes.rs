@@ -251,10 +251,13 @@ fn a_softmax_layer_works_with_the_paper_s_network() {
 /// The warm start is all that trains a softmax layer, and the paper has none: to refuse is as good as to train.
 #[test]
 fn a_softmax_layer_without_a_warm_start_is_refused_or_a_model_that_predicts() {
-    for more in ["--preset paper", "--set train.warm_epochs=0"] {
+    for more in
+        ["--preset paper", "--set train.warm_epochs=0", "--set train.warm_epochs=0 --set train.epochs=0"]
+    {
         let folder = Folder::new();
         folder.write("t.csv", labelled(100, &THREE));
-        let command = "--set train.epochs=2 --set encoder.hidden=[8] --set encoder.features=8";
+        let command =
+            "--set train.epochs=2 --set train.warm_steps=0 --set encoder.hidden=[8] --set encoder.features=8";
         let run =
             folder.ign(&format!("train t.csv --target y -o m.ign --quiet --head softmax {command} {more}"));
         if run.code == Some(2) {

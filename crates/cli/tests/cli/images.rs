@@ -6,6 +6,9 @@ use crate::pictures::{
 };
 use crate::tables::{column, header, texts};
 
+/// A small convolutional network.
+const CNN: &str = "--encoder cnn --set encoder.stem=8 --set encoder.blocks=[8]";
+
 #[test]
 fn idx_files_are_trained_on_and_their_test_part_is_evaluated() {
     let folder = Folder::new();
@@ -116,8 +119,11 @@ fn strangers_are_told_from_pictures_that_were_learned() {
 fn other_heads_and_several_networks_work_with_pictures() {
     let folder = Folder::new();
     folder.put_digits("digits");
-    for more in ["--head softmax", "--multiclass independent", "--set encoder.augment=true", "--preset paper"]
-    {
+    let with_cnn =
+        ["", "--head softmax", "--multiclass independent", "--preset paper"].map(|m| format!("{CNN} {m}"));
+    let dense =
+        ["--head softmax", "--multiclass independent", "--set encoder.augment=false", "--preset paper"];
+    for more in dense.into_iter().chain(with_cnn.iter().map(String::as_str)) {
         folder.train(&format!("digits -o m.ign --quiet {more}")).succeeds();
         let predicted = folder.ign("predict m.ign digits").succeeds().stdout;
         let p = ["p_0", "p_1", "p_2"].map(|name| column(&predicted, name));
@@ -126,6 +132,19 @@ fn other_heads_and_several_networks_work_with_pictures() {
         }
         folder.ign("evaluate m.ign digits").succeeds();
     }
+}
+
+#[test]
+fn a_convolutional_network_learns_and_is_named() {
+    let folder = Folder::new();
+    folder.put_digits("digits");
+    folder.train(&format!("digits -o m.ign --quiet {CNN} --set train.warm_epochs=20")).succeeds();
+    let scores = folder.ign("evaluate m.ign digits --json").succeeds().json();
+    assert!(scores["accuracy"].as_f64().expect("a number") > 0.9, "{scores}");
+    assert!(folder.ign("info m.ign").succeeds().stdout.contains("convolutions"));
+    folder.write("run.toml", folder.ign("info m.ign --config").succeeds().stdout);
+    folder.ign("train digits --config run.toml -o again.ign --quiet").succeeds();
+    assert!(folder.read("m.ign") == folder.read("again.ign"), "its own configuration trains another model");
 }
 
 #[test]
@@ -172,7 +191,7 @@ fn sixteen_bits_and_a_second_frame_change_no_prediction() {
 fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
     let folder = Folder::new();
     folder.put_digits("digits");
-    for more in ["", "--multiclass independent", "--head softmax", "--set encoder.augment=true"] {
+    for more in ["", "--multiclass independent", "--head softmax", CNN] {
         for threads in [1, 2, 3] {
             folder.train(&format!("digits -o {threads}.ign --quiet --threads {threads} {more}")).succeeds();
             assert!(

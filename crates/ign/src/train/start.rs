@@ -2,6 +2,7 @@
 
 use super::adam::Adam;
 use super::{Event, FeatureScale, HeadParameters, Phase, ReadoutStart, State, TrainError, Trainer, seeding};
+use crate::config::HeadKind;
 use crate::encoder::{Encoder, parameters};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -45,6 +46,9 @@ impl<E: Encoder> Trainer<'_, E> {
 
     /// Checks that a checkpoint's vectors have this run's lengths, and takes its encoder over.
     pub(super) fn accept(&mut self, state: State) -> Result<State, TrainError> {
+        if state.phase == Phase::Likelihood && self.config.head == HeadKind::Softmax {
+            return Err(TrainError::Checkpoint { reason: "it has inducing points, the run has none".into() });
+        }
         let head: usize = match state.phase {
             Phase::WarmStart => self.readout.len(),
             Phase::Likelihood => self.head.lengths().iter().sum(),

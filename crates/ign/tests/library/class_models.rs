@@ -16,6 +16,9 @@ const HEADS: [&[&str]; 6] = [
     &["gp.precision=f32", "gp.jitter=1e-3"],
 ];
 
+/// A small convolutional network.
+const CNN: [&str; 3] = ["encoder.kind=cnn", "encoder.stem=8", "encoder.blocks=[8]"];
+
 /// Saves and loads; expects the same bits and the same bytes.
 #[track_caller]
 fn assert_survives(before: &Model, inputs: &Inputs, what: &dyn std::fmt::Debug) {
@@ -49,7 +52,8 @@ fn a_loaded_model_of_a_table_s_classes_predicts_the_same_bits() {
 fn a_loaded_model_of_pictures_predicts_the_same_bits() {
     for channels in [1, 3] {
         let set = stripes(90, channels, 0);
-        for more in HEADS.into_iter().chain([&["encoder.augment=true"][..], &["encoder.augment=false"]]) {
+        let more = HEADS.into_iter().chain([&["encoder.augment=false"][..], &CNN]);
+        for more in more.chain([&["gp.multiclass=independent", CNN[0], CNN[1], CNN[2]][..]]) {
             let config = tiny_images(more);
             let prepared = Prepared::images(set.clone(), &config).expect("pictures to learn from");
             let model = trained(&prepared, &config, 1);

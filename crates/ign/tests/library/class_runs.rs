@@ -26,6 +26,7 @@ fn runs() -> Vec<(&'static str, Prepared, Config)> {
             "pictures",
             of_pictures(&["encoder.augment=true", "train.batch_size=32", "train.warm_batch_size=32"]),
         ),
+        named("convolutions", of_pictures(&["encoder.kind=cnn", "encoder.stem=8", "encoder.blocks=[8]"])),
         named("independent pictures", of_pictures(&["gp.multiclass=independent"])),
     ]
 }

@@ -17,15 +17,19 @@ fn of_table(more: &[&str]) -> Vec<u8> {
 static SHARED: LazyLock<Vec<u8>> = LazyLock::new(|| of_table(&["train.validation_share=0.3"]));
 static INDEPENDENT: LazyLock<Vec<u8>> = LazyLock::new(|| of_table(&["gp.multiclass=independent"]));
 static SOFTMAX: LazyLock<Vec<u8>> = LazyLock::new(|| of_table(&["head=softmax"]));
-static PICTURES: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let config = tiny_images(&SMALL);
+static PICTURES: LazyLock<Vec<u8>> = LazyLock::new(|| of_pictures(&[]));
+static CONVOLUTIONS: LazyLock<Vec<u8>> =
+    LazyLock::new(|| of_pictures(&["encoder.kind=cnn", "encoder.stem=8", "encoder.blocks=[8]"]));
+
+fn of_pictures(more: &[&str]) -> Vec<u8> {
+    let config = tiny_images(&[&SMALL[..], more].concat());
     let prepared = Prepared::images(stripes(60, 3, 0), &config).expect("pictures to learn from");
     bytes(&trained(&prepared, &config, 1))
-});
+}
 
 #[test]
 fn files_that_are_only_rewritten_are_still_models() {
-    for file in [&SHARED, &INDEPENDENT, &SOFTMAX, &PICTURES] {
+    for file in [&SHARED, &INDEPENDENT, &SOFTMAX, &PICTURES, &CONVOLUTIONS] {
         load(&altered_file(file, |_| {})).expect("without this the other tests prove nothing");
     }
 }
@@ -133,11 +137,53 @@ fn pictures_of_impossible_size_are_refused() {
 }
 
 #[test]
+fn convolutions_that_contradict_tensors_or_pictures_are_refused() {
+    for (key, value) in [
+        ("height", json!(5)),
+        ("width", json!(7)),
+        ("channels", json!(1)),
+        ("channels", json!(0)),
+        ("stem", json!(0)),
+        ("stem", json!(16)),
+        ("blocks", json!([])),
+        ("blocks", json!([16])),
+        ("blocks", json!([8, 8])),
+        ("blocks", json!([8, 8, 8, 8, 8])),
+        ("convolutions", json!(0)),
+        ("convolutions", json!(7)),
+        ("group", json!(0)),
+        ("group", json!(3)),
+        ("features", json!(5)),
+        ("features", json!(0)),
+        ("surprise", json!(1)),
+    ] {
+        refused(&CONVOLUTIONS, |h| h["encoder"][key] = value.clone());
+    }
+    // As many numbers, in another order: 4 × 9 for 6 × 6.
+    refused(&CONVOLUTIONS, |h| {
+        h["encoder"]["height"] = json!(4);
+        h["encoder"]["width"] = json!(9);
+    });
+}
+
+/// Far more than any address space holds, so that a test which fails does not fill the machine's memory first.
+const HUGE: u64 = 1 << 50;
+
+#[test]
+fn impossibly_many_channels_convolutions_and_features_are_refused_without_making_room_for_them() {
+    refused(&CONVOLUTIONS, |h| h["encoder"]["stem"] = json!(HUGE));
+    refused(&CONVOLUTIONS, |h| h["encoder"]["blocks"] = json!([HUGE]));
+    refused(&CONVOLUTIONS, |h| h["encoder"]["convolutions"] = json!(HUGE));
+    refused(&CONVOLUTIONS, |h| h["encoder"]["features"] = json!(HUGE));
+    refused(&CONVOLUTIONS, |h| h["encoder"]["height"] = json!(HUGE));
+}
+
+#[test]
 fn no_flipped_bit_goes_unnoticed() {
-    for file in [&INDEPENDENT, &PICTURES] {
+    for file in [&INDEPENDENT, &CONVOLUTIONS] {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("x.ign");
-        for bit in (0..8 * file.len()).step_by(8 * file.len() / 1500 + 1) {
+        for bit in (0..8 * file.len()).step_by(8 * file.len() / 800 + 1) {
             let mut flipped = file.to_vec();
             flipped[bit / 8] ^= 1 << (bit % 8);
             std::fs::write(&path, flipped).expect("a temporary folder is writable");
