@@ -16,7 +16,7 @@ const LOW_UTILISATION: f64 = 0.05;
 impl<E: Encoder> Trainer<'_, E> {
     pub(super) fn begin(&self, listen: &mut dyn FnMut(Event<'_>) -> bool) -> State {
         let (_, mut theta) = parameters::read(&self.encoder);
-        let warm = self.epochs(Phase::WarmStart) > 0;
+        let warm = self.epochs(Phase::WarmStart) > 0 || self.config.head == HeadKind::Softmax;
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed(1, Phase::WarmStart, 0));
         let bound = (6.0 / (self.readout.features + 1) as f32).sqrt();
         let (c, each) = (self.readout.outputs, self.readout.features / self.readout.members);
