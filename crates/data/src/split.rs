@@ -33,8 +33,8 @@ pub fn split(rows: &[usize], shares: &[f64], seed: u64) -> Vec<Vec<usize>> {
 /// Splits `rows` like [`split`], so that each class keeps its share in every part; `classes[i]` is the class
 /// of `rows[i]`.
 ///
-/// A class of n rows has share · n of them in a part, give or take two, and so have all rows together. Every
-/// class has at least one row in the first part, unless that part's share is zero.
+/// A class of n rows has share · n of them in a part, give or take two. Every class has at least one row in the
+/// first part, unless that part's share is zero; but for these, all rows together keep the shares too.
 ///
 /// # Panics
 /// If there is not one class a row.
@@ -54,9 +54,12 @@ pub fn split_by_class(rows: &[usize], classes: &[u32], shares: &[f64], seed: u64
         for (at, position) in class.iter().enumerate() {
             lag.iter_mut().zip(&shares).for_each(|(lag, share)| *lag += share);
             let last_chance = at + 1 == class.len() && parts.first().is_some_and(|p| p.len() == first_had);
-            let chosen = if last_chance && shares[0] > 0.0 { 0 } else { most(&lag) };
+            let due = most(&lag);
+            let chosen = if last_chance && shares[0] > 0.0 { 0 } else { due };
             if let Some(part) = parts.get_mut(chosen) {
-                lag[chosen] -= 1.0;
+                // Of the part whose turn it was, also where the first part is rescued: the next classes must not
+                // pay that back.
+                lag[due] -= 1.0;
                 part.push(*position);
             }
         }
@@ -132,7 +135,7 @@ mod tests {
                 let count = classes.iter().filter(|c| **c == class).count();
                 prop_assert!(count == 0 || of(&parts[0]) > 0);
                 for (part, share) in parts.iter().zip(shares) {
-                    // The lags stay below one before and after a class, and a rescue costs at most one more.
+                    // The lags stay below one before and after a class; a rescue takes one from a part that was due.
                     prop_assert!((of(part) as f64 - share * count as f64).abs() <= 2.0, "class {}", class);
                 }
             }

@@ -59,7 +59,7 @@ pub fn classes_of(outputs: usize) -> usize {
 /// assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12 && p[0] > 0.8);
 /// ```
 pub fn class_probabilities(link: Link, mean: &[f64], var: f64) -> Vec<f64> {
-    let scale = 1.0 / (1.0 + link.widening() * var.max(0.0)).sqrt();
+    let scale = link.shrink(var);
     let both;
     let mean = match *mean {
         [f] => {

@@ -222,7 +222,7 @@ fn is_consistent(header: &ModelHeader) -> bool {
         && (header.others.is_empty() || header.others.len() + 1 == c)
         && scale_is_sound(&header.feature_scale)
         && header.others.iter().all(|other| scale_is_sound(&other.feature_scale))
-        && header.encoder.is_sound(schema.width(), schema.numeric_width())
+        && header.encoder.is_sound(schema)
 }
 
 /// Writes where a run stands. `data` names what it trains on.

@@ -91,7 +91,7 @@ impl ClassMetrics {
         let (mut nll, mut brier) = (0.0, 0.0);
         for (p, y) in rows() {
             confusion[y][predicted(p)] += 1;
-            nll -= p[y].max(SMALLEST).ln();
+            nll += row_nll(p, y);
             let miss = |(c, p): (usize, &f64)| (p - f64::from(u8::from(c == y))).powi(2);
             brier += p.iter().enumerate().map(miss).sum::<f64>();
         }
@@ -137,6 +137,11 @@ pub fn predicted(p: &[f64]) -> usize {
         }
     }
     best
+}
+
+/// Negative log-probability of the true class.
+pub fn row_nll(p: &[f64], y: usize) -> f64 {
+    -p[y].max(SMALLEST).ln()
 }
 
 /// `−Σ p log p`.

@@ -2,6 +2,7 @@
 
 use crate::calibration::{Calibration, HeldOut};
 use crate::class_calibration::ClassCalibration;
+use crate::class_metrics::row_nll;
 use crate::config::{Config, Multiclass};
 use crate::encoder::Encoder;
 use crate::encoder::cnn::Cnn;
@@ -240,7 +241,7 @@ impl Prepared {
         let (k, n) = (gp::classes_of(model.outputs()), self.validation.len());
         let nll = |candidate: ClassCalibration| {
             let p = model.classes(latent, candidate).p;
-            let of_row = |(p, &row): (&[f64], &usize)| -p[labels[row] as usize].max(1e-15).ln();
+            let of_row = |(p, &row): (&[f64], &usize)| row_nll(p, labels[row] as usize);
             p.chunks_exact(k).zip(&self.validation).map(of_row).sum::<f64>() / n as f64
         };
         let has_variance = model.heads().next().is_some();

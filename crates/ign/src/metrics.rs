@@ -5,6 +5,7 @@
 //! crps = mean( s·( u(2Φ(u)−1) + 2φ(u) − 1/√π ) ),  u = (y−μ)/s     (Gneiting & Raftery 2007, eq. 21)
 //! ```
 
+pub use gp::cdf as normal_cdf;
 use serde::{Deserialize, Serialize};
 
 /// Scores of one output over `n` rows, in the target's own units.
@@ -90,11 +91,6 @@ pub fn gaussian_crps(y: f64, mean: f64, std: f64) -> f64 {
     std * (u * (2.0 * normal_cdf(u) - 1.0) + 2.0 * density - 1.0 / std::f64::consts::PI.sqrt())
 }
 
-/// Φ(x), to full precision in both tails.
-pub fn normal_cdf(x: f64) -> f64 {
-    0.5 * erfc(-x / std::f64::consts::SQRT_2)
-}
-
 /// Φ⁻¹(p): a rational start (Abramowitz & Stegun 26.2.23), then Halley steps against the cdf above.
 pub fn normal_quantile(p: f64) -> f64 {
     if p <= 0.0 || p >= 1.0 {
@@ -114,27 +110,4 @@ pub fn normal_quantile(p: f64) -> f64 {
         x -= step / (1.0 + 0.5 * x * step);
     }
     x
-}
-
-/// Complementary error function: series near zero, Lentz's continued fraction in the tail.
-fn erfc(x: f64) -> f64 {
-    if x < 0.0 {
-        return 2.0 - erfc(-x);
-    }
-    if x < 2.0 {
-        // erf x = 2/√π Σ (−1)ⁿ x^{2n+1} / (n!(2n+1)), in the form without alternating signs (A&S 7.1.6).
-        let (mut term, mut sum, mut n) = (x, x, 0.0);
-        while term > sum * 1e-17 {
-            n += 1.0;
-            term *= 2.0 * x * x / (2.0 * n + 1.0);
-            sum += term;
-        }
-        return 1.0 - 2.0 / std::f64::consts::PI.sqrt() * (-x * x).exp() * sum;
-    }
-    // erfc x = exp(−x²)/√π · 1/(x + ½/(x + 1/(x + 3/2/(x + …)))) (A&S 7.1.14), from the back.
-    let mut fraction = x;
-    for k in (1..=120).rev() {
-        fraction = x + f64::from(k) * 0.5 / fraction;
-    }
-    (-x * x).exp() / (std::f64::consts::PI.sqrt() * fraction)
 }

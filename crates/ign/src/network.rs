@@ -4,6 +4,7 @@ use crate::encoder::cnn::{Cnn, CnnShape};
 use crate::encoder::mlp::{Mlp, MlpShape};
 use crate::encoder::{Encoder, Mode, parameters};
 use crate::inputs::Inputs;
+use crate::schema::Schema;
 use burn::tensor::{Device, Tensor};
 use parameters::Slot;
 use serde::{Deserialize, Serialize};
@@ -42,21 +43,23 @@ impl NetworkShape {
         }
     }
 
-    /// Whether sizes fit each other and inputs of `width` numbers, of which `numeric` are numeric columns.
-    pub(crate) fn is_sound(&self, width: usize, numeric: usize) -> bool {
+    /// Whether sizes fit each other and the inputs.
+    pub(crate) fn is_sound(&self, schema: &Schema) -> bool {
         match self {
             Self::Mlp(shape) => {
                 let tables = |t: &crate::encoder::mlp::TableShape| {
                     t.column < shape.numeric && t.knots >= 2 && t.high > t.low
                 };
-                shape.width == width
-                    && shape.numeric == numeric
+                shape.width == schema.width()
+                    && shape.numeric == schema.numeric_width()
                     && shape.members > 0
                     && shape.features.is_multiple_of(shape.members)
                     && shape.tables.iter().all(tables)
             }
             Self::Cnn(shape) => {
-                shape.fault().is_none() && shape.height * shape.width * shape.channels == width
+                let size = [shape.height, shape.width, shape.channels];
+                let pictures = schema.images().map(|images| [images.height, images.width, images.channels]);
+                pictures == Some(size) && shape.fault().is_none()
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::state::Best;
 use super::{AnyPosterior, EpochRecord, Phase, State, Targets, Trainer, read_out};
+use crate::class_metrics::{predicted, row_nll};
 use crate::config::StopOn;
 use crate::encoder::Encoder;
 use crate::metrics::Metrics;
@@ -39,7 +40,10 @@ impl<E: Encoder> Trainer<'_, E> {
             }
         };
         match self.data.targets {
-            Targets::Classes { .. } => self.score_classes(&mut record, rows, &mean, &var),
+            Targets::Classes { labels, .. } => {
+                let truth = rows.iter().map(|&row| labels[row] as usize);
+                self.score_classes(&mut record, truth, &mean, &var);
+            }
             Targets::Numbers { y, .. } => {
                 let truth = |output: usize| rows.iter().map(move |&row| f64::from(y[row * c + output]));
                 let column = |output: usize| mean.iter().skip(output).step_by(c).copied();
@@ -65,16 +69,21 @@ impl<E: Encoder> Trainer<'_, E> {
         Ok(record)
     }
 
-    fn score_classes(&self, record: &mut EpochRecord, rows: &[usize], mean: &[f64], var: &[f64]) {
+    fn score_classes(
+        &self,
+        record: &mut EpochRecord,
+        truth: impl Iterator<Item = usize>,
+        mean: &[f64],
+        var: &[f64],
+    ) {
         let (mut right, mut nll) = (0, 0.0);
-        for ((&row, mean), &var) in rows.iter().zip(mean.chunks_exact(self.head.outputs)).zip(var) {
+        for ((label, mean), &var) in truth.zip(mean.chunks_exact(self.head.outputs)).zip(var) {
             let p = gp::class_probabilities(self.config.link(), mean, var);
-            let label = self.data.targets.label(row);
-            right += usize::from(p.iter().all(|&other| other <= p[label]));
-            nll -= p[label].max(1e-15).ln();
+            right += usize::from(predicted(&p) == label);
+            nll += row_nll(&p, label);
         }
-        record.accuracy = Some(right as f64 / rows.len() as f64);
-        record.nll = Some(nll / rows.len() as f64);
+        record.accuracy = Some(right as f64 / var.len() as f64);
+        record.nll = Some(nll / var.len() as f64);
     }
 
     /// What decides between two epochs; smaller is better.

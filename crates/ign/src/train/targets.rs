@@ -55,17 +55,6 @@ impl Targets<'_> {
         }
     }
 
-    /// Class of a row.
-    ///
-    /// # Panics
-    /// For numbers.
-    pub(crate) fn label(&self, row: usize) -> usize {
-        match self {
-            Self::Numbers { .. } => panic!("numbers have no classes"),
-            Self::Classes { labels, .. } => labels[row] as usize,
-        }
-    }
-
     /// Weights of some rows; empty where all are 1.
     pub(crate) fn weights(&self, rows: &[usize]) -> Vec<f64> {
         match *self {
