@@ -167,7 +167,7 @@ fn an_interrupted_run_of_several_networks_goes_on_to_the_same_bytes() {
         Running::new(folder.command(&command))
     };
     let mut first = run("m.ign", "");
-    first.wait_for("network 2 warm start epoch 1:");
+    first.wait_for("network 2 warm start epoch 60:"); // by then the first has surely ended an epoch too
     first.signal("INT");
     assert_eq!(first.end(), Some(130), "{}", first.seen);
     assert_eq!(folder.names(), ["m.ign.checkpoint", "t.csv"], "a checkpoint, no model, no temporary file");
@@ -183,9 +183,9 @@ fn an_interrupted_run_of_several_networks_goes_on_to_the_same_bytes() {
 #[test]
 fn a_second_interrupt_ends_the_run_at_once() {
     let folder = Folder::new();
-    folder.write("t.csv", linear(2600));
+    folder.write("t.csv", linear(3700));
     let slow =
-        "--set gp.inducing=2500 --set train.batch_size=2500 --set train.epochs=40 --set train.warm_epochs=0";
+        "--set gp.inducing=3600 --set train.batch_size=3600 --set train.epochs=40 --set train.warm_epochs=0";
     let mut run = Running::new(folder.command(&format!("train t.csv --target y -o m.ign {TINY} {slow}")));
     run.wait_for("likelihood epoch 0");
     run.signal("INT");
