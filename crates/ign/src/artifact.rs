@@ -5,10 +5,11 @@
 
 use crate::calibration::Calibration;
 use crate::config::{Config, HeadKind};
+use crate::encoder::OwnEncoder;
 use crate::error::Error;
 use crate::fit::Standing;
 use crate::model::{Model, ModelHeader};
-use crate::network::Network;
+use crate::own::Maker;
 use crate::train::{FeatureScale, FittedHead, HeadParameters, State, StateHeader};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -41,6 +42,14 @@ pub enum ArtifactError {
         /// Which file.
         file: String,
         /// What does not fit.
+        reason: String,
+    },
+    /// Its encoder is of another program.
+    #[error("{file} cannot be used here: {reason}\nhint: use the program that made it")]
+    Outside {
+        /// Which file.
+        file: String,
+        /// What is missing.
         reason: String,
     },
     /// It is from the future.
@@ -115,6 +124,15 @@ impl Model {
 
     /// Reads and verifies a model file.
     pub fn load(path: &Path, threads: usize) -> Result<Self, Error> {
+        Self::load_with(path, None, threads)
+    }
+
+    /// Reads and verifies a model file of an encoder from outside.
+    pub fn load_own<E: OwnEncoder>(path: &Path, threads: usize) -> Result<Self, Error> {
+        Self::load_with(path, Some(&Maker::of::<E>()), threads)
+    }
+
+    fn load_with(path: &Path, maker: Option<&Maker>, threads: usize) -> Result<Self, Error> {
         let bytes = read_bytes(path, "name a model file that `ign train` has written")?;
         let file = Reader::<ModelHeader>::new(path, "model", &bytes)?;
         let header = &file.header;
@@ -132,10 +150,15 @@ impl Model {
             .filter(|(name, _)| name.starts_with("encoder.") || name.contains(".encoder."))
             .map(|(_, (_, v))| v.len() as u128)
             .sum();
-        if header.encoder.parameters().checked_mul(count as u128) != Some(stored) {
+        if let Some(each) = header.encoder.parameters()
+            && each.checked_mul(count as u128) != Some(stored)
+        {
             return Err(damaged("its header speaks of another network than the file holds"));
         }
-        let (slots, _) = Network::new(&header.encoder).parameters();
+        let network = header.encoder.make(0, maker);
+        let network =
+            network.map_err(|reason| ArtifactError::Outside { file: path.display().to_string(), reason })?;
+        let (slots, _) = network.parameters();
         let (c, d) = (header.schema.outputs() / count, header.encoder.features());
         let mut networks = Vec::new();
         let mut known = 0;
@@ -177,7 +200,7 @@ impl Model {
         if file.tensors.len() != known {
             return Err(damaged("it holds tensors that do not belong to the model"));
         }
-        Self::new(file.header, networks, threads)
+        Self::new(file.header, networks, maker, threads)
     }
 }
 

@@ -142,6 +142,8 @@ pub enum EncoderKind {
     Mlp,
     /// Convolutions; pictures only.
     Cnn,
+    /// None: the inputs are features that were computed elsewhere.
+    Identity,
 }
 
 /// The network; see [`crate::encoder`].

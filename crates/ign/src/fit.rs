@@ -4,18 +4,14 @@ use crate::calibration::{Calibration, HeldOut};
 use crate::class_calibration::ClassCalibration;
 use crate::class_metrics::row_nll;
 use crate::config::{Config, Multiclass};
-use crate::encoder::Encoder;
-use crate::encoder::cnn::Cnn;
 use crate::error::Error;
-use crate::inputs::Inputs;
 use crate::model::{Latent, Model, ModelHeader, NetworkHeader};
-use crate::network::NetworkShape;
+use crate::network::{Network, NetworkShape};
 use crate::prepare::{Prepared, Values};
 use crate::train::{
     Event, Fitted, FittedHead, Outcome, Phase, ReadoutStart, State, Targets, TrainError, Trainer,
     TrainingData,
 };
-use burn::tensor::Device;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -136,33 +132,21 @@ impl Prepared {
         desk: &Desk<'_>,
     ) -> Result<Outcome, TrainError> {
         let seed = config.seed.wrapping_add(k as u64);
-        match shape {
+        let (encoder, start): (Box<dyn Network>, _) = match shape {
             NetworkShape::Mlp(shape) => {
                 let (encoder, start) = self.mlp(shape, targets, seed);
-                self.train_network(config, encoder, start, targets, k, threads, desk)
+                (Box::new(encoder), start)
             }
-            NetworkShape::Cnn(shape) => {
-                let encoder = Cnn::new(shape.clone(), seed, &Device::default());
-                self.train_network(config, encoder, ReadoutStart::Random, targets, k, threads, desk)
+            other => {
+                let encoder = other.make(seed, self.maker.as_ref());
+                (encoder.expect("data of an outside encoder come with its maker"), ReadoutStart::Random)
             }
-        }
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn train_network<E: Encoder<Inputs = Inputs>>(
-        &self,
-        config: &Config,
-        encoder: E,
-        start: ReadoutStart,
-        targets: Targets<'_>,
-        k: usize,
-        threads: usize,
-        desk: &Desk<'_>,
-    ) -> Result<Outcome, TrainError> {
+        };
         let (train, validation) = (&self.train[..], &self.validation[..]);
         let data = TrainingData { inputs: &self.inputs, targets, train, validation };
         let resume = desk.inner.lock().expect("no listener panicked").0.networks[k].clone();
-        Trainer::new(config, encoder, start, data, threads).run(resume, &mut |event| desk.hear(k, &event))
+        Trainer::with_network(config, encoder.as_ref(), start, data, threads)
+            .run(resume, &mut |event| desk.hear(k, &event))
     }
 
     /// Recalibrates on the validation part and scores what was held out.
@@ -199,7 +183,7 @@ impl Prepared {
             metrics: BTreeMap::new(),
             others: headers,
         };
-        let mut model = Model::new(header, networks, threads)?;
+        let mut model = Model::new(header, networks, self.maker.as_ref(), threads)?;
         if config.train.recalibrate && !self.validation.is_empty() {
             let latent = model.latent(&self.inputs, &self.validation);
             match &self.values {

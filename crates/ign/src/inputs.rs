@@ -4,6 +4,8 @@ use crate::encoder::Mode;
 use data::{ImageSchema, ImageSet};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::any::Any;
+use std::sync::Arc;
 
 /// A set of inputs of one kind.
 #[derive(Debug, Clone)]
@@ -12,6 +14,15 @@ pub enum Inputs {
     Table(Matrix),
     /// Pictures of one size.
     Images(Images),
+    /// Inputs of an encoder from outside.
+    Own(Own),
+}
+
+/// Inputs of any type.
+#[derive(Debug, Clone)]
+pub struct Own {
+    rows: usize,
+    inputs: Arc<dyn Any + Send + Sync>,
 }
 
 /// Rows of a table as the network sees them: row-major `[N, width]`.
@@ -98,11 +109,29 @@ impl Images {
 }
 
 impl Inputs {
+    /// Inputs of a type that an encoder from outside reads.
+    pub fn own_of<T: Any + Send + Sync>(inputs: T, rows: usize) -> Self {
+        Self::Own(Own { rows, inputs: Arc::new(inputs) })
+    }
+
+    /// The inputs of an encoder from outside.
+    ///
+    /// # Panics
+    /// When they are of another type: the program gave an encoder what it cannot read.
+    pub fn own<T: Any>(&self) -> &T {
+        let own = match self {
+            Self::Own(own) => own.inputs.downcast_ref(),
+            Self::Table(_) | Self::Images(_) => None,
+        };
+        own.unwrap_or_else(|| panic!("the encoder reads {}", std::any::type_name::<T>()))
+    }
+
     /// N
     pub fn rows(&self) -> usize {
         match self {
             Self::Table(matrix) => matrix.rows(),
             Self::Images(images) => images.set.len(),
+            Self::Own(own) => own.rows,
         }
     }
 
@@ -111,10 +140,11 @@ impl Inputs {
         match self {
             Self::Table(matrix) => matrix.width,
             Self::Images(images) => images.set.image_bytes(),
+            Self::Own(_) => 0,
         }
     }
 
-    /// Numbers of some rows, row-major `[N, width]`; a picture's in the order `[H, W, C]`.
+    /// Numbers of some rows, row-major `[N, width]`; a picture's in the order `[H, W, C]`. None of an outsider's.
     pub fn gather(&self, rows: &[usize], mode: Mode) -> Vec<f32> {
         let mut out = Vec::with_capacity(rows.len() * self.width());
         match self {
@@ -135,6 +165,7 @@ impl Inputs {
                 }
                 _ => rows.iter().for_each(|&row| images.append(row, [0, 0], false, &mut out)),
             },
+            Self::Own(_) => {}
         }
         out
     }
@@ -144,6 +175,7 @@ impl Inputs {
         match self {
             Self::Table(matrix) => hasher.update(bytemuck::cast_slice(&matrix.x)),
             Self::Images(images) => hasher.update(&images.set.pixels),
+            Self::Own(_) => {} // only its own program could read them
         }
     }
 }

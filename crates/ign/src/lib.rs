@@ -19,16 +19,20 @@ mod inputs;
 pub mod metrics;
 mod model;
 mod network;
+mod own;
 mod prepare;
 mod schema;
 pub mod train;
 
+/// For encoders of your own, in the version that this library is built with.
+pub use burn;
 pub use config::{Config, Kind};
 pub use error::Error;
 pub use fit::{Fit, FitEvent, Listener, Standing};
 pub use gp::Kernel;
-pub use inputs::{Images, Inputs, Matrix};
+pub use inputs::{Images, Inputs, Matrix, Own};
 pub use model::{ClassPrediction, Model, ModelHeader, NetworkHeader, Prediction, Score, Scores};
 pub use network::NetworkShape;
+pub use own::{OwnData, OwnSchema, OwnShape, Truth};
 pub use prepare::Prepared;
 pub use schema::Schema;

@@ -4,12 +4,15 @@ use crate::calibration::Calibration;
 use crate::class_calibration::ClassCalibration;
 use crate::class_metrics::{ClassMetrics, entropy, predicted};
 use crate::config::Config;
+use crate::encoder::Mode;
 use crate::error::Error;
 use crate::inputs::Inputs;
 use crate::metrics::{LEVELS, Metrics};
 use crate::network::{Network, NetworkShape};
+use crate::own::Maker;
 use crate::schema::Schema;
 use crate::train::{AnyPosterior, EpochRecord, FeatureScale, FittedHead, HeadParameters, read_out};
+use burn::tensor::Device;
 use gp::Kernel;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -87,7 +90,7 @@ pub struct Model {
 /// One network with what stands on it.
 #[derive(Debug)]
 struct Fitted {
-    network: Network,
+    network: Box<dyn Network>,
     head: FittedHead,
     posterior: Option<AnyPosterior>,
     scale: FeatureScale,
@@ -146,9 +149,10 @@ const BLOCK: usize = 2048;
 
 impl Model {
     /// Puts the parts together and factors `K_zz`: parameters of the encoder and what stands on it, for each network.
-    pub fn new(
+    pub(crate) fn new(
         header: ModelHeader,
         networks: Vec<(Vec<f32>, FittedHead)>,
+        maker: Option<&Maker>,
         threads: usize,
     ) -> Result<Self, Error> {
         let gp = &header.config.gp;
@@ -165,7 +169,8 @@ impl Model {
                     }
                     FittedHead::Softmax { .. } => None,
                 };
-                let network = Network::new(&header.encoder).with(&values);
+                let network = header.encoder.make(0, maker).expect("a maker that has made it before");
+                let network = network.with(&values, &Device::default());
                 Ok(Fitted { network, head, posterior, scale: scale.clone() })
             })
             .collect();
@@ -187,8 +192,8 @@ impl Model {
     }
 
     /// Encoder and head of each network.
-    pub(crate) fn networks(&self) -> impl Iterator<Item = (&Network, &FittedHead)> {
-        self.networks.iter().map(|fitted| (&fitted.network, &fitted.head))
+    pub(crate) fn networks(&self) -> impl Iterator<Item = (&dyn Network, &FittedHead)> {
+        self.networks.iter().map(|fitted| (fitted.network.as_ref(), &fitted.head))
     }
 
     pub(crate) fn header_mut(&mut self) -> &mut ModelHeader {
@@ -339,7 +344,7 @@ impl Fitted {
     fn features(&self, inputs: &Inputs, rows: &[usize]) -> Vec<f32> {
         let mut phi = Vec::new();
         for block in rows.chunks(BLOCK) {
-            let features = self.network.features(inputs, block).into_data();
+            let features = self.network.features(inputs, block, Mode::Predict).into_data();
             phi.extend_from_slice(features.as_slice::<f32>().expect("features are f32"));
         }
         self.scale.apply(&mut phi);

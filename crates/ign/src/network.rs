@@ -1,13 +1,60 @@
-//! The encoders that come with the library, behind one door.
+//! Encoders of every kind behind one door: what training and prediction ask of a network, and the shapes that a model
+//! file names.
 
 use crate::encoder::cnn::{Cnn, CnnShape};
+use crate::encoder::identity::{Identity, IdentityShape};
 use crate::encoder::mlp::{Mlp, MlpShape};
 use crate::encoder::{Encoder, Mode, parameters};
 use crate::inputs::Inputs;
+use crate::own::{Maker, OwnShape};
 use crate::schema::Schema;
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Gradients, Tensor};
 use parameters::Slot;
 use serde::{Deserialize, Serialize};
+
+/// An [`Encoder`] whose type is not known.
+pub(crate) trait Network: std::fmt::Debug + Send + Sync {
+    fn dim(&self) -> usize;
+    fn members(&self) -> usize;
+    fn features(&self, inputs: &Inputs, rows: &[usize], mode: Mode) -> Tensor<2>;
+    fn decays(&self, path: &str) -> bool;
+    /// Names, shapes and values of the parameters.
+    fn parameters(&self) -> (Vec<Slot>, Vec<f32>);
+    /// Appends the gradients of all parameters.
+    fn gradients(&self, gradients: &Gradients, values: &mut Vec<f32>);
+    /// The same network with other parameters, on `device`.
+    fn with(&self, values: &[f32], device: &Device) -> Box<dyn Network>;
+}
+
+impl<E: Encoder> Network for E {
+    fn dim(&self) -> usize {
+        Encoder::dim(self)
+    }
+
+    fn members(&self) -> usize {
+        Encoder::members(self)
+    }
+
+    fn features(&self, inputs: &Inputs, rows: &[usize], mode: Mode) -> Tensor<2> {
+        Encoder::features(self, inputs, rows, mode)
+    }
+
+    fn decays(&self, path: &str) -> bool {
+        E::decays(path)
+    }
+
+    fn parameters(&self) -> (Vec<Slot>, Vec<f32>) {
+        parameters::read(self)
+    }
+
+    fn gradients(&self, gradients: &Gradients, values: &mut Vec<f32>) {
+        parameters::read_gradients(self, gradients, values);
+    }
+
+    fn with(&self, values: &[f32], device: &Device) -> Box<dyn Network> {
+        Box::new(parameters::write(self.clone(), values, device))
+    }
+}
 
 /// Everything that fixes a network's parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,13 +64,10 @@ pub enum NetworkShape {
     Mlp(MlpShape),
     /// Convolutions.
     Cnn(CnnShape),
-}
-
-/// A network with its parameters, ready to predict.
-#[derive(Debug)]
-pub(crate) enum Network {
-    Mlp(Box<Mlp>),
-    Cnn(Box<Cnn>),
+    /// Features that are the inputs.
+    Identity(IdentityShape),
+    /// An encoder from outside.
+    Own(OwnShape),
 }
 
 impl NetworkShape {
@@ -32,15 +76,33 @@ impl NetworkShape {
         match self {
             Self::Mlp(shape) => shape.features,
             Self::Cnn(shape) => shape.features,
+            Self::Identity(shape) => shape.features,
+            Self::Own(shape) => shape.features,
         }
     }
 
-    /// Number of parameters, without making them.
-    pub(crate) fn parameters(&self) -> u128 {
+    /// Number of parameters, without making them; `None` where only the maker knows.
+    pub(crate) fn parameters(&self) -> Option<u128> {
         match self {
-            Self::Mlp(shape) => shape.parameters(),
-            Self::Cnn(shape) => shape.parameters(),
+            Self::Mlp(shape) => Some(shape.parameters()),
+            Self::Cnn(shape) => Some(shape.parameters()),
+            Self::Identity(_) => Some(0),
+            Self::Own(_) => None,
         }
+    }
+
+    /// A network of this shape with initial parameters.
+    pub(crate) fn make(&self, seed: u64, maker: Option<&Maker>) -> Result<Box<dyn Network>, String> {
+        let device = &Device::default();
+        Ok(match self {
+            Self::Mlp(shape) => Box::new(Mlp::new(shape.clone(), seed, device)),
+            Self::Cnn(shape) => Box::new(Cnn::new(shape.clone(), seed, device)),
+            Self::Identity(shape) => Box::new(Identity::new(*shape)),
+            Self::Own(shape) => match maker {
+                Some(maker) => maker.make(shape, seed)?,
+                None => return Err(format!("its network is the encoder `{}` of another program", shape.own)),
+            },
+        })
     }
 
     /// Whether sizes fit each other and the inputs.
@@ -61,6 +123,8 @@ impl NetworkShape {
                 let pictures = schema.images().map(|images| [images.height, images.width, images.channels]);
                 pictures == Some(size) && shape.fault().is_none()
             }
+            Self::Identity(shape) => shape.features > 0 && shape.features == schema.width(),
+            Self::Own(shape) => schema.own().is_some() && shape.features > 0,
         }
     }
 
@@ -81,40 +145,8 @@ impl NetworkShape {
                     shape.features
                 )
             }
-        }
-    }
-}
-
-impl Network {
-    /// A network of this shape with initial parameters.
-    pub(crate) fn new(shape: &NetworkShape) -> Self {
-        match shape {
-            NetworkShape::Mlp(shape) => Self::Mlp(Box::new(Mlp::new(shape.clone(), 0, &Device::default()))),
-            NetworkShape::Cnn(shape) => Self::Cnn(Box::new(Cnn::new(shape.clone(), 0, &Device::default()))),
-        }
-    }
-
-    /// The same with other parameters.
-    pub(crate) fn with(self, values: &[f32]) -> Self {
-        match self {
-            Self::Mlp(mlp) => Self::Mlp(Box::new(parameters::write(*mlp, values, &Device::default()))),
-            Self::Cnn(cnn) => Self::Cnn(Box::new(parameters::write(*cnn, values, &Device::default()))),
-        }
-    }
-
-    /// Names, shapes and values of the parameters.
-    pub(crate) fn parameters(&self) -> (Vec<Slot>, Vec<f32>) {
-        match self {
-            Self::Mlp(mlp) => parameters::read(mlp.as_ref()),
-            Self::Cnn(cnn) => parameters::read(cnn.as_ref()),
-        }
-    }
-
-    /// Features of some rows `[N, D]`.
-    pub(crate) fn features(&self, inputs: &Inputs, rows: &[usize]) -> Tensor<2> {
-        match self {
-            Self::Mlp(mlp) => mlp.features(inputs, rows, Mode::Predict),
-            Self::Cnn(cnn) => cnn.features(inputs, rows, Mode::Predict),
+            Self::Identity(shape) => format!("the {} inputs themselves", shape.features),
+            Self::Own(shape) => format!("`{}` → {} features", shape.own, shape.features),
         }
     }
 }

@@ -2,12 +2,14 @@
 //! and the network that suits them.
 
 use crate::config::{ClassWeights, Config, EncoderKind, HeadKind, Share};
-use crate::encoder::Mode;
 use crate::encoder::cnn::CnnShape;
+use crate::encoder::identity::IdentityShape;
 use crate::encoder::mlp::{Mlp, MlpShape, PeriodicShape, TableShape};
+use crate::encoder::{Mode, OwnEncoder};
 use crate::error::Error;
 use crate::inputs::{Images, Inputs};
 use crate::network::NetworkShape;
+use crate::own::{Maker, OwnData, OwnSchema, OwnShape, Truth};
 use crate::schema::Schema;
 use crate::train::{ReadoutStart, Targets};
 use burn::tensor::Device;
@@ -26,6 +28,8 @@ pub struct Prepared {
     pub(crate) validation: Vec<usize>,
     pub(crate) test: Vec<usize>,
     class_weights: Vec<f64>,
+    own_shape: Option<OwnShape>,
+    pub(crate) maker: Option<Maker>,
 }
 
 /// What is learned about each row.
@@ -84,9 +88,8 @@ impl Prepared {
             }
         };
         let inputs = schema.encode(table, None)?.into();
-        let schema = Schema::Table(schema);
-        let class_weights = weights(schema.class_counts(), config);
-        Self { schema, notices, inputs, values, train, validation, test, class_weights }.checked(config)
+        Self::of(Schema::Table(schema), notices, inputs, values, [train, validation, test], config)
+            .checked(config)
     }
 
     /// Splits and standardises pictures.
@@ -97,17 +100,58 @@ impl Prepared {
         let set = schema.conform(set)?;
         let values = Values::Classes(set.labels.clone().unwrap_or_default());
         let inputs = Inputs::Images(Images::new(set, &schema, config.encoder.augment));
-        let schema = Schema::Images(schema);
+        Self::of(Schema::Images(schema), notices, inputs, values, [train, validation, test], config)
+            .checked(config)
+    }
+
+    /// Splits inputs of an encoder from outside.
+    pub fn own<E: OwnEncoder>(
+        data: OwnData<impl std::any::Any + Send + Sync>,
+        shape: &E::Shape,
+        config: &Config,
+    ) -> Result<Self, Error> {
+        let OwnData { inputs, truth, name } = data;
+        let rows: Vec<usize> = (0..truth.rows()).collect();
+        let classes = match &truth {
+            Truth::Numbers(_) => None,
+            Truth::Classes { labels, .. } => Some(labels.clone()),
+        };
+        let [train, validation, test] = parts(&rows, classes, config);
+        if let Some(fault) = truth.fault(&train) {
+            return Err(refusal(&fault));
+        }
+        let targets = truth.target(&name, &train);
+        let values = match truth {
+            Truth::Numbers(y) => {
+                let column = &targets.numbers()[0];
+                Values::Numbers(y.iter().map(|y| ((y - column.mean) / column.std) as f32).collect())
+            }
+            Truth::Classes { labels, .. } => Values::Classes(labels),
+        };
+        let own_shape = OwnShape::new::<E>(shape);
+        let schema = Schema::Own(OwnSchema { own: own_shape.own.clone(), targets });
+        let inputs = Inputs::own_of(inputs, rows.len());
+        let mut prepared = Self::of(schema, Vec::new(), inputs, values, [train, validation, test], config);
+        (prepared.own_shape, prepared.maker) = (Some(own_shape), Some(Maker::of::<E>()));
+        prepared.checked(config)
+    }
+
+    fn of(
+        schema: Schema,
+        notices: Vec<Notice>,
+        inputs: Inputs,
+        values: Values,
+        [train, validation, test]: [Vec<usize>; 3],
+        config: &Config,
+    ) -> Self {
         let class_weights = weights(schema.class_counts(), config);
-        Self { schema, notices, inputs, values, train, validation, test, class_weights }.checked(config)
+        let (own_shape, maker) = (None, None);
+        Self { schema, notices, inputs, values, train, validation, test, class_weights, own_shape, maker }
     }
 
     /// Refuses what the configuration cannot have with these data.
     fn checked(self, config: &Config) -> Result<Self, Error> {
-        let refuse = |reason: &str| {
-            let (file, reason) = ("configuration".into(), reason.into());
-            Err(crate::config::ConfigError::Invalid { file, reason }.into())
-        };
+        let refuse = |reason: &str| Err(refusal(reason));
         if self.schema.classes().is_none() && config.head == HeadKind::Softmax {
             return refuse(
                 "head = \"softmax\" is for classes, and the target is a number\nhint: leave it out, or say `--task classification`",
@@ -119,7 +163,7 @@ impl Prepared {
             return refuse(&format!("{fault}\nhint: choose other `encoder.blocks`, or `--image-size`"));
         }
         if self.schema.images().is_none() && config.encoder.kind == EncoderKind::Cnn {
-            return refuse("encoder.kind = \"cnn\" is for pictures, and this is a table\nhint: leave it out");
+            return refuse("encoder.kind = \"cnn\" is for pictures, and these are none\nhint: leave it out");
         }
         Ok(self)
     }
@@ -162,8 +206,15 @@ impl Prepared {
 
     pub(crate) fn network_shape(&self, config: &Config) -> NetworkShape {
         let encoder = &config.encoder;
-        if let (Schema::Images(images), EncoderKind::Cnn) = (&self.schema, encoder.kind) {
-            return NetworkShape::Cnn(cnn_shape(images, config));
+        match (&self.own_shape, &self.schema, encoder.kind) {
+            (Some(shape), ..) => return NetworkShape::Own(shape.clone()),
+            (_, Schema::Images(images), EncoderKind::Cnn) => {
+                return NetworkShape::Cnn(cnn_shape(images, config));
+            }
+            (.., EncoderKind::Identity) => {
+                return NetworkShape::Identity(IdentityShape { features: self.inputs.width() });
+            }
+            _ => {}
         }
         let tables = if encoder.tables { self.serial_columns() } else { Vec::new() };
         NetworkShape::Mlp(MlpShape {
@@ -254,6 +305,12 @@ impl Prepared {
         }
         tables
     }
+}
+
+/// What the configuration or the caller's data cannot have.
+fn refusal(reason: &str) -> Error {
+    let (file, reason) = ("configuration".into(), reason.into());
+    crate::config::ConfigError::Invalid { file, reason }.into()
 }
 
 /// Rows to train on, for validation, for the test; by class where there are classes of all rows.

@@ -1,7 +1,8 @@
 //! What a model reads and predicts, whatever the kind of input.
 
+use crate::own::OwnSchema;
 use crate::train::outputs_of;
-use data::{ImageSchema, TableSchema, TargetColumn};
+use data::{ImageSchema, TableSchema, Target, TargetColumn};
 use serde::{Deserialize, Serialize};
 
 /// The name under which classes of pictures are scored.
@@ -15,6 +16,8 @@ pub enum Schema {
     Table(TableSchema),
     /// Pictures.
     Images(ImageSchema),
+    /// Inputs of an encoder from outside.
+    Own(OwnSchema),
 }
 
 impl Schema {
@@ -22,42 +25,59 @@ impl Schema {
     pub fn table(&self) -> Option<&TableSchema> {
         match self {
             Self::Table(schema) => Some(schema),
-            Self::Images(_) => None,
+            Self::Images(_) | Self::Own(_) => None,
         }
     }
 
     /// The pictures' schema, if it is one.
     pub fn images(&self) -> Option<&ImageSchema> {
         match self {
-            Self::Table(_) => None,
+            Self::Table(_) | Self::Own(_) => None,
             Self::Images(schema) => Some(schema),
+        }
+    }
+
+    /// The schema of an encoder from outside, if it is one.
+    pub fn own(&self) -> Option<&OwnSchema> {
+        match self {
+            Self::Own(schema) => Some(schema),
+            Self::Table(_) | Self::Images(_) => None,
+        }
+    }
+
+    /// What is predicted, where it is a column or the like.
+    fn targets(&self) -> Option<&Target> {
+        match self {
+            Self::Table(schema) => Some(&schema.targets),
+            Self::Own(schema) => Some(&schema.targets),
+            Self::Images(_) => None,
         }
     }
 
     /// Names of the classes; `None` for regression.
     pub fn classes(&self) -> Option<&[String]> {
         match self {
-            Self::Table(schema) => schema.targets.classes().map(|target| &target.levels[..]),
             Self::Images(schema) => Some(&schema.classes),
+            _ => self.targets()?.classes().map(|target| &target.levels[..]),
         }
     }
 
     /// Training rows of each class; empty for regression.
     pub fn class_counts(&self) -> &[usize] {
         match self {
-            Self::Table(schema) => schema.targets.classes().map_or(&[], |target| &target.counts),
             Self::Images(schema) => &schema.counts,
+            _ => self.targets().and_then(Target::classes).map_or(&[], |target| &target.counts),
         }
     }
 
     /// The numbers of a regression; none for classes.
     pub fn numbers(&self) -> &[TargetColumn] {
-        self.table().map_or(&[], |schema| schema.targets.numbers())
+        self.targets().map_or(&[], Target::numbers)
     }
 
     /// Names of what is predicted.
     pub fn target_names(&self) -> Vec<String> {
-        self.table().map_or_else(|| vec![IMAGE_TARGET.into()], |schema| schema.targets.names())
+        self.targets().map_or_else(|| vec![IMAGE_TARGET.into()], Target::names)
     }
 
     /// C: latent functions.
@@ -70,6 +90,7 @@ impl Schema {
         match self {
             Self::Table(schema) => schema.numeric_width() + schema.indicator_width(),
             Self::Images(schema) => schema.image_bytes(),
+            Self::Own(_) => 0,
         }
     }
 

@@ -41,6 +41,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (inputs, scores, notes) = match &model.header().schema {
         Schema::Table(schema) => evaluate_table(args, &model, schema)?,
         Schema::Images(schema) => evaluate_pictures(args, &model, schema)?,
+        Schema::Own(_) => unreachable!("loading refuses an encoder from outside"),
     };
     let strangers = match &args.ood {
         Some(input) => strangers(&model, &inputs, &other_inputs(args, &model, input)?)?,
@@ -132,6 +133,7 @@ fn pictures(args: &Args, schema: &ImageSchema, input: &str, labelled: bool) -> R
 fn other_inputs(args: &Args, model: &Model, input: &str) -> Result<Inputs, Failure> {
     match &model.header().schema {
         Schema::Images(schema) => pictures(args, schema, input, false),
+        Schema::Own(_) => unreachable!("loading refuses an encoder from outside"),
         Schema::Table(schema) => {
             let options = args.reading.options(&model.header().config);
             let table = read_columns(&Source::new(input), &options, &schema.columns())?;

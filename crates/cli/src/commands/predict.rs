@@ -81,6 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let rows = match &model.header().schema {
         Schema::Table(schema) => predict_table(args, &model, schema)?,
         Schema::Images(schema) => predict_pictures(args, &model, schema)?,
+        Schema::Own(_) => unreachable!("loading refuses an encoder from outside"),
     };
     if !args.quiet && args.out != "-" {
         eprintln!("{rows} rows predicted into {}", args.out);

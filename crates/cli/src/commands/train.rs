@@ -32,8 +32,9 @@ pub(crate) struct Args {
     /// What stands on the features: the Gaussian process, or a plain softmax layer to compare with
     #[arg(long, value_parser = ["gp", "softmax"])]
     head: Option<String>,
-    /// Network for pictures [default: mlp]
-    #[arg(long, value_parser = ["mlp", "cnn"])]
+    /// The network: dense layers, convolutions (pictures), or none where the inputs are features that were computed
+    /// elsewhere [default: mlp]
+    #[arg(long, value_parser = ["mlp", "cnn", "identity"])]
     encoder: Option<String>,
     /// More than two classes: one network for all, or one for each class
     #[arg(long, value_parser = ["shared", "independent"])]

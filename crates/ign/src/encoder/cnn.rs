@@ -232,8 +232,6 @@ impl Cnn {
 }
 
 impl Encoder for Cnn {
-    type Inputs = Inputs;
-
     fn dim(&self) -> usize {
         self.shape.features
     }

@@ -244,8 +244,6 @@ impl Mlp {
 }
 
 impl Encoder for Mlp {
-    type Inputs = Inputs;
-
     fn dim(&self) -> usize {
         self.shape.features
     }

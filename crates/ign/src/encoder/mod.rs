@@ -1,14 +1,17 @@
 //! Encoders: networks that map an input of any kind to features `Φ [N, D]`.
 //!
-//! [`Encoder`] is the one trait of the workspace that outsiders implement to bring a new kind of input;
-//! [`mlp`] is the encoder of tables, [`cnn`] of pictures.
+//! [`Encoder`] and [`OwnEncoder`] are what outsiders implement to bring a new kind of input; [`mlp`] is the encoder of
+//! tables, [`cnn`] of pictures, [`identity`] of features that were computed elsewhere.
 
 pub mod cnn;
+pub mod identity;
 pub mod mlp;
 pub(crate) mod parameters;
 
+use crate::inputs::Inputs;
 use burn::module::Module;
 use burn::tensor::Tensor;
+use serde::{Serialize, de::DeserializeOwned};
 
 /// Whether a pass is part of training; then it may drop units, by numbers that follow from the seed alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,10 +26,7 @@ pub enum Mode {
 }
 
 /// A network from inputs to features; its parameters are those of the burn module.
-pub trait Encoder: Module + Sync {
-    /// A set of inputs held in memory.
-    type Inputs: Sync;
-
+pub trait Encoder: Module + Sync + 'static {
     /// D
     fn dim(&self) -> usize;
 
@@ -35,11 +35,21 @@ pub trait Encoder: Module + Sync {
         1
     }
 
-    /// Features of the given rows `[N, D]`, on the device of the parameters.
-    fn features(&self, inputs: &Self::Inputs, rows: &[usize], mode: Mode) -> Tensor<2>;
+    /// Features of the given rows `[N, D]`, on the device of the parameters. Inputs of an outsider's kind are had by
+    /// [`Inputs::own`].
+    fn features(&self, inputs: &Inputs, rows: &[usize], mode: Mode) -> Tensor<2>;
 
     /// Whether weight decay applies to the parameter of this path.
     fn decays(path: &str) -> bool {
         path.ends_with("weight")
     }
+}
+
+/// An encoder from outside of this library whose models are kept in files.
+pub trait OwnEncoder: Encoder {
+    /// All that fixes the parameters' shapes; it goes into the model file.
+    type Shape: Serialize + DeserializeOwned;
+
+    /// Initial parameters, by a seed.
+    fn new(shape: &Self::Shape, seed: u64) -> Self;
 }

@@ -25,8 +25,10 @@ pub use targets::Targets;
 pub(crate) use targets::outputs_of;
 
 use crate::config::{Config, HeadKind};
-use crate::encoder::parameters::{self, Slot};
+use crate::encoder::parameters::Slot;
 use crate::encoder::{Encoder, Mode};
+use crate::inputs::Inputs;
+use crate::network::Network;
 use burn::tensor::{Device, Tensor};
 use head::Head;
 use rand::{RngExt, SeedableRng};
@@ -61,9 +63,9 @@ pub enum TrainError {
 
 /// What a run trains on.
 #[derive(Debug)]
-pub struct TrainingData<'a, I> {
+pub struct TrainingData<'a> {
     /// All rows.
-    pub inputs: &'a I,
+    pub inputs: &'a Inputs,
     /// What is learned about them.
     pub targets: Targets<'a>,
     /// Rows that are trained on.
@@ -141,11 +143,11 @@ const BLOCK: usize = 1024;
 const MOST_SETBACKS: usize = 8;
 
 /// One run.
-pub struct Trainer<'a, E: Encoder> {
+pub struct Trainer<'a> {
     config: &'a Config,
-    data: TrainingData<'a, E::Inputs>,
+    data: TrainingData<'a>,
     device: Device,
-    encoder: E,
+    encoder: Box<dyn Network>,
     slots: Vec<Slot>,
     head: HeadShape,
     readout: Readout,
@@ -163,18 +165,28 @@ pub enum ReadoutStart {
     FirstFeatures,
 }
 
-impl<'a, E: Encoder> Trainer<'a, E> {
+impl<'a> Trainer<'a> {
     /// Prepares a run of `encoder`, whose parameters are taken as the start.
     pub fn new(
         config: &'a Config,
-        encoder: E,
+        encoder: impl Encoder,
         readout_start: ReadoutStart,
-        data: TrainingData<'a, E::Inputs>,
+        data: TrainingData<'a>,
+        threads: usize,
+    ) -> Self {
+        Self::with_network(config, &encoder, readout_start, data, threads)
+    }
+
+    pub(crate) fn with_network(
+        config: &'a Config,
+        encoder: &dyn Network,
+        readout_start: ReadoutStart,
+        data: TrainingData<'a>,
         threads: usize,
     ) -> Self {
         let device = Device::default().autodiff();
-        let (slots, values) = parameters::read(&encoder);
-        let encoder = parameters::write(encoder, &values, &device);
+        let (slots, values) = encoder.parameters();
+        let encoder = encoder.with(&values, &device);
         let inducing = config.gp.inducing.get().min(data.train.len());
         let (outputs, classes) = (data.targets.outputs(), data.targets.are_classes());
         let head = HeadShape::new(config, inducing, encoder.dim(), outputs, classes);
@@ -285,14 +297,13 @@ impl<'a, E: Encoder> Trainer<'a, E> {
     /// Gives the encoder the parameters at the front of `theta`.
     fn load(&mut self, theta: &[f32]) {
         let len = self.encoder_len();
-        self.encoder = parameters::write(self.encoder.clone(), &theta[..len], &self.device);
+        self.encoder = self.encoder.with(&theta[..len], &self.device);
     }
 
     /// Features of some rows, as the encoder gives them, row-major `[N, D]`.
     fn features(&self, rows: &[usize]) -> Vec<f32> {
         // Without autodiff: its graphs of past blocks stay in memory for a while, a gigabyte at 20,000 rows.
-        let plain =
-            parameters::write(self.encoder.clone(), &parameters::read(&self.encoder).1, &Device::default());
+        let plain = self.encoder.with(&self.encoder.parameters().1, &Device::default());
         let mut phi = Vec::with_capacity(rows.len() * self.encoder.dim());
         for block in rows.chunks(BLOCK) {
             phi.extend(to_vec(plain.features(self.data.inputs, block, Mode::Predict)));

@@ -4,13 +4,12 @@ use super::state::Best;
 use super::{AnyPosterior, EpochRecord, Phase, State, Targets, Trainer, read_out};
 use crate::class_metrics::{predicted, row_nll};
 use crate::config::StopOn;
-use crate::encoder::Encoder;
 use crate::metrics::Metrics;
 
 /// Validation rows that an epoch's score looks at.
 const VALIDATION_SAMPLE: usize = 20_000;
 
-impl<E: Encoder> Trainer<'_, E> {
+impl Trainer<'_> {
     /// Scores the validation part.
     pub(super) fn score(&self, state: &State) -> Result<EpochRecord, String> {
         let mut record = EpochRecord::new(state.phase, state.epoch, state.epoch * self.batches(state.phase));

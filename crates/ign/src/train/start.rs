@@ -3,7 +3,6 @@
 use super::adam::Adam;
 use super::{Event, FeatureScale, HeadParameters, Phase, ReadoutStart, State, TrainError, Trainer, seeding};
 use crate::config::HeadKind;
-use crate::encoder::{Encoder, parameters};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -13,9 +12,9 @@ const SAMPLE: usize = 8192;
 /// Utilisation below which the inducing points count as unused.
 const LOW_UTILISATION: f64 = 0.05;
 
-impl<E: Encoder> Trainer<'_, E> {
+impl Trainer<'_> {
     pub(super) fn begin(&self, listen: &mut dyn FnMut(Event<'_>) -> bool) -> State {
-        let (_, mut theta) = parameters::read(&self.encoder);
+        let (_, mut theta) = self.encoder.parameters();
         let warm = self.epochs(Phase::WarmStart) > 0 || self.config.head == HeadKind::Softmax;
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed(1, Phase::WarmStart, 0));
         let bound = (6.0 / (self.readout.features + 1) as f32).sqrt();

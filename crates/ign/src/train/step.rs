@@ -5,14 +5,14 @@ use super::head::{Head, HeadBatch};
 use super::readout::ReadoutBatch;
 use super::{Event, Phase, State, Trainer, to_vec};
 use crate::config::Schedule;
-use crate::encoder::{Encoder, Mode, parameters};
+use crate::encoder::Mode;
 use burn::tensor::{Tensor, TensorData};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use std::sync::Mutex;
 
-impl<E: Encoder> Trainer<'_, E> {
+impl Trainer<'_> {
     /// One pass over the training rows; false when the listener asked for a stop.
     pub(super) fn epoch(
         &mut self,
@@ -66,7 +66,8 @@ impl<E: Encoder> Trainer<'_, E> {
         segments: &[Segment],
     ) -> Result<(f64, f64), String> {
         let encoder_len = self.encoder_len();
-        let frozen = state.phase == Phase::Likelihood && self.config.train.encoder_rate == 0.0;
+        let frozen =
+            encoder_len == 0 || (state.phase == Phase::Likelihood && self.config.train.encoder_rate == 0.0);
         let mode = Mode::Train { seed: self.seed(3, state.phase, step) };
         let (y, weights) = (self.data.targets.batch(rows), self.data.targets.weights(rows));
         let mut d_head = vec![0.0; state.theta.len() - encoder_len];
@@ -85,7 +86,7 @@ impl<E: Encoder> Trainer<'_, E> {
             let features = features.lock().expect("no panic in between").take().expect("forward ran");
             let d_phi = Tensor::<2>::from_data(TensorData::new(d_phi, features.dims()), &self.device);
             let gradients = (features * d_phi).sum().backward();
-            parameters::read_gradients(&self.encoder, &gradients, &mut gradient);
+            self.encoder.gradients(&gradients, &mut gradient);
         };
         let (loss, utilisation) = match state.phase {
             Phase::WarmStart => {
@@ -141,7 +142,7 @@ impl<E: Encoder> Trainer<'_, E> {
             .map(|slot| Segment {
                 len: slot.len(),
                 rate: encoder_rate,
-                decay: if E::decays(&slot.path) { train.weight_decay } else { 0.0 },
+                decay: if self.encoder.decays(&slot.path) { train.weight_decay } else { 0.0 },
             })
             .collect();
         let plain = |len: usize, rate: f64| Segment { len, rate, decay: 0.0 };

@@ -13,6 +13,7 @@ mod golden;
 mod hostile_classes;
 mod hostile_files;
 mod metrics;
+mod own_encoder;
 mod paper;
 mod pictures;
 mod predictions;
