@@ -14,6 +14,7 @@ pub(crate) enum Builder {
     Number(Vec<f64>),
     Boolean(Vec<Option<bool>>),
     Category { codes: Vec<Option<u32>>, levels: Vec<String>, code_of: HashMap<String, u32> },
+    Text(Vec<Option<String>>),
     DateTime(Vec<Option<i64>>),
 }
 
@@ -26,6 +27,7 @@ impl Builder {
             ColumnType::Category => {
                 Some(Builder::Category { codes: Vec::new(), levels: Vec::new(), code_of: HashMap::new() })
             }
+            ColumnType::Text => Some(Builder::Text(Vec::new())),
             ColumnType::DateTime => Some(Builder::DateTime(Vec::new())),
             ColumnType::Ignore => None,
         }
@@ -36,6 +38,7 @@ impl Builder {
             Builder::Number(values) => values.push(number(cell)?),
             Builder::Boolean(values) => values.push(boolean(cell)?),
             Builder::DateTime(values) => values.push(datetime(cell)?),
+            Builder::Text(texts) => texts.push((cell != Cell::Missing).then(|| text_of(cell))),
             Builder::Category { codes, levels, code_of } => {
                 let code = match cell {
                     Cell::Missing => None,
@@ -53,6 +56,7 @@ impl Builder {
             Builder::Number(values) => Column::Number(values),
             Builder::Boolean(values) => Column::Boolean(values),
             Builder::Category { codes, levels, .. } => Column::Category { codes, levels },
+            Builder::Text(texts) => Column::Text(texts),
             Builder::DateTime(values) => Column::DateTime(values),
         }
     }

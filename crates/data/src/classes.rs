@@ -25,7 +25,7 @@ pub struct ClassTarget {
     pub levels: Vec<String>,
     /// Training rows of each level.
     pub counts: Vec<usize>,
-    /// How labels are read from a table: category, boolean or number.
+    /// How labels are read from a table: category, boolean or number, or text if they are long.
     pub column_type: ColumnType,
 }
 
@@ -141,6 +141,7 @@ impl Labels {
                 (vec!["false".to_owned(), "true".to_owned()], codes)
             }
             Column::Category { codes, levels } => (levels.clone(), codes.clone()),
+            Column::Text(texts) => distinct_texts(texts),
             Column::Number(values) => {
                 check_finite(table, name, values)?;
                 distinct_numbers(values)
@@ -162,6 +163,20 @@ impl Labels {
             codes: codes.iter().map(|code| code.map(|code| place[code as usize])).collect(),
         }
     }
+}
+
+fn distinct_texts(texts: &[Option<String>]) -> (Vec<String>, Vec<Option<u32>>) {
+    let (mut levels, mut code_of) = (Vec::new(), HashMap::new());
+    let codes = texts.iter().map(|text| {
+        text.as_ref().map(|text| {
+            *code_of.entry(text).or_insert_with(|| {
+                levels.push(text.clone());
+                u32::try_from(levels.len() - 1).expect("four billion distinct texts exceed memory")
+            })
+        })
+    });
+    let codes = codes.collect();
+    (levels, codes)
 }
 
 fn distinct_numbers(values: &[f64]) -> (Vec<String>, Vec<Option<u32>>) {

@@ -36,7 +36,7 @@ impl CsvReader {
             None => delimiter::detected(&text.head, path),
         };
         let delimiter = delimiter.map_err(|problem| at_line((1, problem)))?;
-        let mut records = Records::new(text.input, delimiter, text.gzip);
+        let mut records = Records::new(text.input, delimiter, text.container);
         let Some(header) = records.next().map_err(at_line)? else {
             return Err(DataError::new(file.as_ref(), Problem::Empty));
         };

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::container::{Container, without_ending};
 use crate::problem::Problem;
 use crate::records::Records;
 
@@ -24,7 +25,7 @@ pub(crate) fn chosen(delimiter: char) -> Result<u8, Problem> {
 /// an error.
 pub(crate) fn detected(head: &[u8], path: Option<&Path>) -> Result<u8, Problem> {
     let name = path.and_then(Path::to_str).unwrap_or_default().to_ascii_lowercase();
-    let usual = if name.ends_with(".tsv") || name.ends_with(".tsv.gz") { b'\t' } else { b',' };
+    let usual = if without_ending(&name).ends_with(".tsv") { b'\t' } else { b',' };
     let head = match memchr::memrchr(b'\n', head) {
         Some(end) => &head[..=end],
         None => head,
@@ -54,7 +55,7 @@ fn rows_agree(head: &[u8], delimiter: u8) -> bool {
 
 /// Fields of the first records, as far as they can be read.
 fn field_counts(head: &[u8], delimiter: u8, limit: usize) -> Vec<usize> {
-    let mut records = Records::new(head, delimiter, false);
+    let mut records = Records::new(head, delimiter, Container::Plain);
     let mut counts = Vec::new();
     while counts.len() < limit
         && let Ok(Some(record)) = records.next()

@@ -7,11 +7,14 @@ use crate::problem::Problem;
 use crate::schema::{Encoding, TableSchema};
 use crate::table::{Column, Table};
 use crate::target::{Target, TargetValues, target_values};
+use crate::text::Texts;
 
-/// Inputs as a matrix.
+/// Inputs as a matrix, and their texts as numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Encoded {
-    /// [N, width] row-major, all finite.
+    /// Number of rows N.
+    pub rows: usize,
+    /// [N, width] row-major, all finite; empty if there are text columns alone.
     pub x: Vec<f32>,
     /// Features of a row.
     pub width: usize,
@@ -20,6 +23,8 @@ pub struct Encoded {
     /// Such rows have no indicator set. A column with an "other" level puts them there and does not count
     /// them.
     pub unseen: BTreeMap<String, usize>,
+    /// The words of each text column, in the order of [`TableSchema::text_columns`].
+    pub texts: Vec<Texts>,
 }
 
 /// The place of one column's features in the matrix.
@@ -52,7 +57,7 @@ impl TableSchema {
         let count = rows.map_or(table.rows(), <[usize]>::len);
         let width = self.numeric_width() + self.indicator_width();
         let mut x = vec![0.0; count * width];
-        let mut unseen = BTreeMap::new();
+        let (mut unseen, mut texts) = (BTreeMap::new(), Vec::new());
         let (mut numeric, mut indicator) = (0, self.numeric_width());
         for input in &self.inputs {
             let column = table.column(&input.name)?;
@@ -60,6 +65,10 @@ impl TableSchema {
                 let (expected, got) = (input.encoding.column_type(), column.column_type());
                 let problem = Problem::TypeChanged { expected, got };
                 return Err(DataError::new(table.file(), problem).in_column(&input.name));
+            }
+            if let (Encoding::Text { tokenizer }, Column::Text(cells)) = (&input.encoding, column) {
+                let cell = |n| cells[row_at(rows, n)].as_deref().unwrap_or_default();
+                texts.push(tokenizer.encode(&(0..count).map(cell).collect::<Vec<_>>()));
             }
             let mut slots = Slots { x: &mut x, width, numeric, indicator };
             let not_seen = input.encoding.fill(column, rows, count, &mut slots);
@@ -69,7 +78,7 @@ impl TableSchema {
             numeric += input.encoding.numeric_width();
             indicator += input.encoding.indicator_width();
         }
-        Ok(Encoded { x, width, unseen })
+        Ok(Encoded { rows: count, x, width, unseen, texts })
     }
 
     /// The targets of `rows` (all if `None`): standardised numbers or class indices.
@@ -137,7 +146,7 @@ impl Encoding {
                     }
                 }
             }
-            _ => {} // `MissingOnly` is done; unequal types are refused by `encode`
+            _ => {} // `MissingOnly` is done, text is no part of the matrix; unequal types are refused by `encode`
         }
         0
     }

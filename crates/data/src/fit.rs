@@ -13,6 +13,7 @@ use crate::suspect::suspicion;
 use crate::table::{Column, Table};
 use crate::target::{Target, TargetColumn, target_values};
 use crate::task::{Task, recognise_task};
+use crate::text::Tokenizer;
 
 /// From so many distinct texts on, a column can be an identifier.
 const IDENTIFIER_LEVELS: usize = 10;
@@ -41,6 +42,9 @@ impl TableSchema {
         let failed = |problem| DataError::new(table.file(), problem);
         if targets.is_empty() {
             return Err(failed(Problem::NoTarget));
+        }
+        if let Some(problem) = options.text.fault() {
+            return Err(failed(problem));
         }
         let (mut inputs, mut notices) = (Vec::new(), Vec::new());
         let task = match task {
@@ -115,6 +119,9 @@ fn fit_input(
         notices.push(Notice::AllMissingColumnDropped { column: column_name() });
         return None;
     }
+    if let Column::Text(texts) = column {
+        return fit_text(name, texts, declared, rows, options, notices);
+    }
     let missing = gaps > 0 && options.missing_indicator;
     if let Column::Category { codes, .. } = column {
         let distinct = frequencies(codes, rows).len();
@@ -138,6 +145,7 @@ fn fit_input(
         Column::Boolean(values) => fit_boolean(values, rows, missing),
         Column::Category { codes, levels } => fit_category(codes, levels, rows, options, missing),
         Column::DateTime(values) => fit_datetime(values, rows, options, missing),
+        Column::Text(_) => None, // settled above
     };
     let encoding =
         encoding.or_else(|| missing.then(|| Encoding::MissingOnly { column_type: column.column_type() }));
@@ -147,6 +155,32 @@ fn fit_input(
         Some(_) => {}
     }
     encoding
+}
+
+/// The words of a text column, or none (with a notice) if there is nothing to tell its texts apart.
+fn fit_text(
+    name: &str,
+    texts: &[Option<String>],
+    declared: bool,
+    rows: &[usize],
+    options: &EncodeOptions,
+    notices: &mut Vec<Notice>,
+) -> Option<Encoding> {
+    let column = name.to_owned();
+    let texts: Vec<&str> = rows.iter().map(|row| texts[*row].as_deref().unwrap_or_default()).collect();
+    if texts.iter().all(|text| *text == texts[0]) {
+        notices.push(Notice::ConstantColumnDropped { column });
+        return None;
+    }
+    let tokenizer = Tokenizer::fit(&texts, &options.text);
+    if tokenizer.words().is_empty() {
+        notices.push(Notice::NoKnownWords { column, min_count: options.text.min_count });
+        return None;
+    }
+    if !declared {
+        notices.push(Notice::TextRecognised { column, words: tokenizer.counts().words_a_text() });
+    }
+    Some(Encoding::Text { tokenizer })
 }
 
 fn fit_number(values: &[f64], rows: &[usize], options: &EncodeOptions, missing: bool) -> Option<Encoding> {

@@ -31,7 +31,15 @@ pub(crate) fn hint(problem: &Problem, column: Option<&str>) -> Option<String> {
         Problem::RecordTooLong { .. } => "check that the file is text with line ends".into(),
         Problem::NotATable { .. } => "unpack it, or export the table as csv or parquet".into(),
         Problem::BrokenGzip { .. } => "copy or download the file again; `gzip -t` checks it".into(),
+        Problem::BrokenXz { .. } => "copy or download the file again; `xz -t` checks it".into(),
         Problem::BrokenParquet { .. } => "copy or write the file again; it may be cut off".into(),
+        Problem::BrokenNpy { .. } => "write it again with `numpy.save`".into(),
+        Problem::NpyType { .. } => {
+            "save it as numbers, for example with `numpy.save(name, array.astype('<f8'))`".into()
+        }
+        Problem::NpyShape { .. } => {
+            "give an array of rows and columns; a target has one value for each row".into()
+        }
         Problem::BrokenJson { .. } => "write one complete json object a line".into(),
         Problem::NotAJsonObject { .. } => "convert an array with `jq -c '.[]'`".into(),
         Problem::NoSuchColumn { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
@@ -80,6 +88,8 @@ pub(crate) fn hint(problem: &Problem, column: Option<&str>) -> Option<String> {
         Problem::NoInputs => {
             "all columns are targets, ignored, constant or missing; add an informative one".into()
         }
+        Problem::TextOption { option, .. } => format!("leave `data.text.{option}` out for the usual value"),
+        Problem::Graph(problem) => problem.hint(),
         Problem::Image(problem) => problem.hint(),
         Problem::KeptTypeChanged { .. } => "write csv or jsonl instead, where values may differ".into(),
         Problem::Io { action: "read", .. } => "check the permissions of the file".into(),

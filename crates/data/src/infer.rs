@@ -3,7 +3,9 @@
 use crate::cell::{Cell, parse_boolean, parse_number};
 use crate::datetime::parse_datetime;
 use crate::error::Place;
+use crate::looks::notation_of;
 use crate::problem::Problem;
+use crate::prose::Prose;
 use crate::source::ColumnType;
 
 /// From this share of numbers on, a column with other cells is a mistake rather than a category.
@@ -17,6 +19,9 @@ pub(crate) struct Inference {
     numbers: u64,
     booleans: u64,
     dates: u64,
+    /// Dates and numbers in a notation that is not read: no prose, however many blanks it has.
+    foreign: u64,
+    prose: Prose,
     first_not_number: Option<(Place, String)>,
 }
 
@@ -72,7 +77,10 @@ impl Inference {
             self.booleans += 1;
         } else if parse_datetime(text).is_some() {
             self.dates += 1;
+        } else {
+            self.foreign += u64::from(notation_of(text).is_some());
         }
+        self.prose.push(text);
     }
 
     /// The type, or the place of the cell that spoils a column of numbers.
@@ -92,6 +100,9 @@ impl Inference {
             }
             Some(_) if self.booleans == self.cells => Ok(ColumnType::Boolean),
             Some(_) if self.dates == self.cells => Ok(ColumnType::DateTime),
+            Some(_) if self.prose.is_likely() && 2 * (self.foreign + self.dates) < self.cells => {
+                Ok(ColumnType::Text)
+            }
             Some(_) => Ok(ColumnType::Category),
         }
     }
@@ -117,6 +128,9 @@ mod tests {
         assert_eq!(inferred(&["2016-01-11", "2016-01-11 17:00:00"]), Ok(ColumnType::DateTime));
         assert_eq!(inferred(&["2016-01-11", "11/01/2016"]), Ok(ColumnType::Category));
         assert_eq!(inferred(&["1", "a"]), Ok(ColumnType::Category));
+        assert_eq!(inferred(&["a film to remember", "not my kind of film"]), Ok(ColumnType::Text));
+        assert_eq!(inferred(&["5 Jan 2016 17:00", "6 Jan 2016 18:00"]), Ok(ColumnType::Category));
+        assert_eq!(inferred(&["1 000 000 000", "2 000 000 000"]), Ok(ColumnType::Category));
         assert_eq!(inferred(&[]), Ok(ColumnType::Number));
     }
 

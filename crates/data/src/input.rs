@@ -5,11 +5,10 @@ use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flate2::bufread::MultiGzDecoder;
-
+use crate::container::Container;
 use crate::error::DataError;
 use crate::problem::Problem;
-use crate::sniff::{format_of, is_gzip, magic_is_complete, read_head, two_lines_are_complete};
+use crate::sniff::{format_of, magic_is_complete, read_head, two_lines_are_complete};
 use crate::source::{Format, ReadOptions, Source};
 
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -32,16 +31,17 @@ enum Origin {
 /// An input after its first bytes were looked at.
 pub(crate) enum Opened {
     Text(Text),
+    Npy(Text),
     Parquet(File),
 }
 
-/// Decompressed text without byte-order mark.
+/// Decompressed text without byte-order mark, or the bytes of an array.
 pub(crate) struct Text {
     pub(crate) format: Format,
     /// The first bytes, which `input` will yield again.
     pub(crate) head: Vec<u8>,
     pub(crate) input: Box<dyn BufRead + Send>,
-    pub(crate) gzip: bool,
+    pub(crate) container: Container,
 }
 
 impl Input {
@@ -59,13 +59,13 @@ impl Input {
 
     fn try_open(&mut self, options: &ReadOptions) -> Result<Opened, Problem> {
         let mut raw = self.raw()?;
-        let head = read_head(&mut raw, magic_is_complete).map_err(|error| read_problem(&error, false))?;
-        let gzip = is_gzip(&head);
-        let raw = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(head).chain(raw));
-        let mut plain: Box<dyn Read + Send> =
-            if gzip { Box::new(MultiGzDecoder::new(raw)) } else { Box::new(raw) };
+        let head =
+            read_head(&mut raw, magic_is_complete).map_err(|error| read_problem(&error, Container::Plain))?;
+        let container = Container::of(&head);
+        let mut plain =
+            container.unpacked(BufReader::with_capacity(BUFFER_BYTES, Cursor::new(head).chain(raw)));
         let mut head =
-            read_head(&mut plain, two_lines_are_complete).map_err(|error| read_problem(&error, gzip))?;
+            read_head(&mut plain, two_lines_are_complete).map_err(|error| read_problem(&error, container))?;
         if head.is_empty() {
             return Err(Problem::Empty);
         }
@@ -75,23 +75,24 @@ impl Input {
         };
         if format == Format::Parquet {
             return match &self.origin {
-                Origin::Path(path) if !gzip => open_file(path).map(Opened::Parquet),
-                _ => spool(&mut Cursor::new(head).chain(plain), gzip).map(Opened::Parquet),
+                Origin::Path(path) if container == Container::Plain => open_file(path).map(Opened::Parquet),
+                _ => spool(&mut Cursor::new(head).chain(plain), container).map(Opened::Parquet),
             };
         }
-        if head.starts_with(b"\xef\xbb\xbf") {
+        if format != Format::Npy && head.starts_with(b"\xef\xbb\xbf") {
             head.drain(..3);
         }
         let input = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(head.clone()).chain(plain));
-        Ok(Opened::Text(Text { format, head, input: Box::new(input), gzip }))
+        let text = Text { format, head, input: Box::new(input), container };
+        Ok(if format == Format::Npy { Opened::Npy(text) } else { Opened::Text(text) })
     }
 
     fn raw(&mut self) -> Result<Box<dyn Read + Send>, Problem> {
         match &mut self.origin {
             Origin::Path(path) => Ok(Box::new(open_file(path)?)),
             Origin::Spool(file) => {
-                let mut again = file.try_clone().map_err(|error| read_problem(&error, false))?;
-                again.rewind().map_err(|error| read_problem(&error, false))?;
+                let mut again = file.try_clone().map_err(|error| read_problem(&error, Container::Plain))?;
+                again.rewind().map_err(|error| read_problem(&error, Container::Plain))?;
                 Ok(Box::new(again))
             }
             Origin::Stream(stream) => stream.take().ok_or(Problem::Empty),
@@ -111,7 +112,7 @@ fn find_origin(source: &Source, twice: bool) -> Result<Origin, Problem> {
     let mut stream: Box<dyn Read + Send> = match source {
         Source::Stdin => Box::new(io::stdin()),
         Source::Path(path) => {
-            let metadata = path.metadata().map_err(|error| read_problem(&error, false))?;
+            let metadata = path.metadata().map_err(|error| read_problem(&error, Container::Plain))?;
             if metadata.is_dir() {
                 return Err(Problem::IsDirectory);
             }
@@ -121,33 +122,32 @@ fn find_origin(source: &Source, twice: bool) -> Result<Origin, Problem> {
             Box::new(open_file(path)?) // a named pipe, as shells make for `<(command)`
         }
     };
-    if twice { Ok(Origin::Spool(spool(&mut stream, false)?)) } else { Ok(Origin::Stream(Some(stream))) }
+    if twice {
+        Ok(Origin::Spool(spool(&mut stream, Container::Plain)?))
+    } else {
+        Ok(Origin::Stream(Some(stream)))
+    }
 }
 
 fn open_file(path: &Path) -> Result<File, Problem> {
-    File::open(path).map_err(|error| read_problem(&error, false))
+    File::open(path).map_err(|error| read_problem(&error, Container::Plain))
 }
 
 /// Copies a stream into an unnamed temporary file, positioned at its start.
-fn spool(stream: &mut dyn Read, gzip: bool) -> Result<File, Problem> {
+fn spool(stream: &mut dyn Read, container: Container) -> Result<File, Problem> {
     let spool_problem =
         |error: io::Error| Problem::Io { action: "create a temporary file", message: error.to_string() };
     let mut file = tempfile::tempfile().map_err(spool_problem)?;
-    io::copy(stream, &mut file).map_err(|error| read_problem(&error, gzip))?;
+    io::copy(stream, &mut file).map_err(|error| read_problem(&error, container))?;
     file.rewind().map_err(spool_problem)?;
     Ok(file)
 }
 
 /// What a failed read means.
-pub(crate) fn read_problem(error: &io::Error, gzip: bool) -> Problem {
-    let message = error.to_string();
-    match error.kind() {
+pub(crate) fn read_problem(error: &io::Error, container: Container) -> Problem {
+    container.damage(error).unwrap_or_else(|| match error.kind() {
         io::ErrorKind::NotFound => Problem::NoSuchFile,
         io::ErrorKind::IsADirectory => Problem::IsDirectory,
-        io::ErrorKind::UnexpectedEof if gzip => Problem::BrokenGzip { truncated: true, message },
-        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData if gzip => {
-            Problem::BrokenGzip { truncated: false, message }
-        }
-        _ => Problem::Io { action: "read", message },
-    }
+        _ => Problem::Io { action: "read", message: error.to_string() },
+    })
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use crate::cell::{Cell, MissingValues, parse_number};
+use crate::container::Container;
 use crate::error::{DataError, Place};
 use crate::input::{Text, read_problem};
 use crate::json_row::{JsonRow, JsonValue};
@@ -21,7 +22,7 @@ const LIMIT_MIB: usize = 64;
 pub(crate) struct JsonReader {
     file: Arc<str>,
     input: Box<dyn BufRead + Send>,
-    gzip: bool,
+    container: Container,
     lines: u64,
     names: Vec<String>,
     index_of: HashMap<String, usize>,
@@ -41,7 +42,7 @@ impl JsonReader {
         JsonReader {
             file,
             input: text.input,
-            gzip: text.gzip,
+            container: text.container,
             lines: 0,
             names: Vec::new(),
             index_of: HashMap::new(),
@@ -107,7 +108,7 @@ impl JsonReader {
                 self.lines += u64::from(count > 0);
                 return Ok(count > 0);
             }
-            Err(error) => read_problem(&error, self.gzip),
+            Err(error) => read_problem(&error, self.container),
         };
         Err(DataError::at(&self.file, Place::Line(self.lines + 1), problem))
     }

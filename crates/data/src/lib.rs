@@ -1,8 +1,9 @@
-//! The data layer of `ign`: tables and images in, matrices through, predictions out.
+//! The data layer of `ign`: tables, images and graphs in, matrices through, predictions out.
 //!
 //! ```text
 //! file or pipe ──read_table / read_blocks──▶ Table ──TableSchema::encode──▶ matrix
 //! pictures     ──read_images──▶ ImageSet ──ImageSchema::conform──▶ bytes
+//! graphs       ──read_graphs──▶ GraphSet ──GraphSchema::encode──▶ node features
 //! predictions  ──RowWriter──▶ csv, parquet or json lines
 //! ```
 //!
@@ -15,12 +16,14 @@ mod blocks;
 mod build;
 mod cell;
 mod classes;
+mod container;
 mod csv_reader;
 mod datetime;
 mod delimiter;
 mod encode;
 mod error;
 mod fit;
+mod graphs;
 mod hint;
 mod images;
 mod infer;
@@ -29,14 +32,18 @@ mod json_reader;
 mod json_row;
 mod kept;
 mod looks;
+mod named;
 mod natural;
 mod nearest;
 mod notice;
+mod npy;
+mod npy_reader;
 mod output;
 mod parquet_reader;
 mod parquet_writer;
 mod places;
 mod problem;
+mod prose;
 mod read;
 mod reader;
 mod records;
@@ -50,6 +57,7 @@ mod suspect;
 mod table;
 mod target;
 mod task;
+mod text;
 mod write;
 mod zoned;
 
@@ -60,12 +68,17 @@ pub use classes::{ClassTarget, class_codes};
 pub use datetime::DatePart;
 pub use encode::Encoded;
 pub use error::DataError;
+pub use graphs::{
+    AttributeScale, DegreeFeature, DegreeScale, GraphFeatures, GraphOptions, GraphProblem, GraphSchema,
+    GraphSet, GraphSource, read_graphs,
+};
 pub use images::{
-    ImageOptions, ImageProblem, ImageSchema, ImageSet, ImageSize, ImageSource, NamedSet, Part, Progress,
-    data_dir, read_images,
+    ImageOptions, ImageProblem, ImageSchema, ImageSet, ImageSize, ImageSource, Part, Progress, read_images,
 };
 pub use looks::Notation;
+pub use named::{NamedSet, NamedTable, SetKind, data_dir};
 pub use notice::Notice;
+pub use npy_reader::read_npy_column;
 pub use problem::Problem;
 pub use read::{read_columns, read_table};
 pub use scale::{Scale, Scaling};
@@ -76,4 +89,5 @@ pub use split::{split, split_by_class};
 pub use table::{Column, Table};
 pub use target::{Target, TargetColumn, TargetValues, rows_with_targets};
 pub use task::{Task, recognise_task};
+pub use text::{TextCounts, TextEnd, TextOptions, Texts, Tokenizer};
 pub use write::{RowWriter, Sink};

@@ -65,7 +65,7 @@ pub(crate) fn foreign_notation<'a>(
     (f64::from(alike) + plain as f64 >= SHARE * f64::from(all)).then_some(found).flatten()
 }
 
-fn notation_of(text: &str) -> Option<Notation> {
+pub(crate) fn notation_of(text: &str) -> Option<Notation> {
     let text = text.trim();
     if text.len() > 32 || !text.contains(|c: char| c.is_ascii_digit()) {
         return None;

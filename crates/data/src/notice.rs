@@ -29,6 +29,20 @@ pub enum Notice {
         /// Rows with a value.
         rows: usize,
     },
+    /// A text input is read word by word, which nobody asked for.
+    TextRecognised {
+        /// Its name.
+        column: String,
+        /// Words of a text on average.
+        words: f64,
+    },
+    /// A text input in which no word is frequent enough to be known.
+    NoKnownWords {
+        /// Its name.
+        column: String,
+        /// How often a word has to stand in the training rows.
+        min_count: usize,
+    },
     /// One number so far away that all others look the same beside it.
     WildValue {
         /// Name of the column.
@@ -84,6 +98,18 @@ pub enum Notice {
         column: Option<String>,
         /// The classes.
         classes: Vec<String>,
+    },
+    /// Edges from a node to itself, which are left out.
+    LoopsDropped {
+        /// How many.
+        count: usize,
+    },
+    /// Labels of nodes that are too rare to be told apart.
+    RareNodeLabels {
+        /// Distinct labels.
+        levels: usize,
+        /// Labels with an indicator of their own.
+        kept: usize,
     },
     /// Images of several sizes, or larger than is sensible, are resized.
     ImagesResized {
@@ -150,6 +176,15 @@ impl fmt::Display for Notice {
                 "column `{column}` looks like an identifier ({distinct} distinct texts in {rows} rows) and is not used; `data.columns.{} = \"category\"` uses it",
                 toml_key(column)
             ),
+            Notice::TextRecognised { column, words } => write!(
+                f,
+                "column `{column}` is text ({words:.0} words on average) and is read word by word; `data.columns.{} = \"category\"` or \"ignore\" overrules it",
+                toml_key(column)
+            ),
+            Notice::NoKnownWords { column, min_count } => write!(
+                f,
+                "column `{column}` has no word that stands {min_count} times in the training rows and is not used; a smaller `data.text.min_count` uses it"
+            ),
             Notice::WildValue { column, line, row, value } => {
                 let (kind, at) = line.map_or(("row", *row as u64), |line| ("line", line));
                 write!(
@@ -183,6 +218,13 @@ impl fmt::Display for Notice {
                 let (subject, verb) = if classes.len() == 1 { ("class", "has") } else { ("classes", "have") };
                 let names = listed(classes);
                 write!(f, "{subject} {names} {verb} a single example, which is trained on and never checked")
+            }
+            Notice::LoopsDropped { count: 1 } => f.write_str("1 edge from a node to itself is left out"),
+            Notice::LoopsDropped { count } => {
+                write!(f, "{count} edges from a node to itself are left out")
+            }
+            Notice::RareNodeLabels { levels, kept } => {
+                write!(f, "of {levels} labels of nodes the {kept} most frequent are told apart")
             }
             Notice::ImagesResized { sizes: 1, common, size } => write!(
                 f,

@@ -115,7 +115,8 @@ impl ParquetReader {
             return Ok(());
         }
         let in_column = |error: DataError| error.in_column(&self.names[index]);
-        let as_text = matches!(sink.build, Some(Builder::Category { .. })) && array.data_type().is_integer();
+        let as_text = matches!(sink.build, Some(Builder::Category { .. } | Builder::Text(_)))
+            && array.data_type().is_integer();
         let array = normalised(array, as_text)
             .map_err(|problem| in_column(DataError::new(self.file.as_ref(), problem)))?;
         for row in 0..array.len() {

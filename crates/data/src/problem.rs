@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::graphs::GraphProblem;
 use crate::images::ImageProblem;
 use crate::source::ColumnType;
 
@@ -86,11 +87,35 @@ pub enum Problem {
         /// The decoder's own words.
         message: String,
     },
+    /// Damaged or cut xz data.
+    #[error("the xz data is damaged or cut off: {message}")]
+    BrokenXz {
+        /// The decoder's own words.
+        message: String,
+    },
     /// Damaged or cut Parquet data.
     #[error("not a readable parquet file: {message}")]
     BrokenParquet {
         /// The decoder's own words.
         message: String,
+    },
+    /// Damaged or cut NumPy data.
+    #[error("not a readable numpy array: {message}")]
+    BrokenNpy {
+        /// What is wrong.
+        message: String,
+    },
+    /// A NumPy array of anything but plain little-endian numbers.
+    #[error("the numpy array holds values of type {descr:?}, which cannot be used")]
+    NpyType {
+        /// The type in NumPy's words.
+        descr: String,
+    },
+    /// A NumPy array of no, too many or other dimensions.
+    #[error("the numpy array has the shape {shape}")]
+    NpyShape {
+        /// The shape in NumPy's words.
+        shape: String,
     },
     /// A line that is not JSON.
     #[error("not valid json: {message}")]
@@ -246,6 +271,21 @@ pub enum Problem {
     /// No column is left to learn from.
     #[error("no input column is left to learn from")]
     NoInputs,
+    /// An option of text columns that makes no sense.
+    #[error("`data.text.{option}` is {got}, but has to be at least {least} and at most {most}")]
+    TextOption {
+        /// Its name.
+        option: &'static str,
+        /// Its value.
+        got: usize,
+        /// The least value.
+        least: usize,
+        /// The largest value.
+        most: usize,
+    },
+    /// What can be wrong with graphs.
+    #[error(transparent)]
+    Graph(GraphProblem),
     /// What can be wrong with images.
     #[error(transparent)]
     Image(#[from] ImageProblem),

@@ -1,4 +1,4 @@
-//! The one interface of all three formats: cells flow from a reader into one [`ColumnSink`] a column.
+//! The one interface of all formats: cells flow from a reader into one [`ColumnSink`] a column.
 
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use crate::infer::Inference;
 use crate::input::{Input, Opened};
 use crate::json_reader::JsonReader;
 use crate::kept::{Origin, kept_field};
+use crate::npy_reader::NpyReader;
 use crate::parquet_reader::ParquetReader;
 use crate::places::Places;
 use crate::problem::Problem;
@@ -23,6 +24,7 @@ pub(crate) enum Reader {
     Csv(CsvReader),
     Json(JsonReader),
     Parquet(ParquetReader),
+    Npy(NpyReader),
 }
 
 /// What becomes of the cells of one column of the file; by default nothing.
@@ -46,6 +48,7 @@ impl Reader {
         let name = Arc::clone(&input.name);
         match opened {
             Opened::Parquet(file) => ParquetReader::open(file, name, missing).map(Reader::Parquet),
+            Opened::Npy(array) => NpyReader::open(array, name).map(Reader::Npy),
             Opened::Text(text) if text.format == Format::JsonLines => {
                 let settled = options.column_types.keys().cloned().collect();
                 Ok(Reader::Json(JsonReader::new(text, name, missing, settled)))
@@ -62,6 +65,7 @@ impl Reader {
             Reader::Csv(reader) => reader.names(),
             Reader::Json(reader) => reader.names(),
             Reader::Parquet(reader) => reader.names(),
+            Reader::Npy(reader) => reader.names(),
         }
     }
 
@@ -76,6 +80,7 @@ impl Reader {
             Reader::Csv(reader) => reader.read(limit, sinks, places),
             Reader::Json(reader) => reader.read(limit, sinks, places),
             Reader::Parquet(reader) => reader.read(limit, sinks),
+            Reader::Npy(reader) => reader.read(limit, sinks),
         }
     }
 
@@ -83,7 +88,7 @@ impl Reader {
     pub(crate) fn places(&self, rows_before: usize) -> Places {
         match self {
             Reader::Csv(_) | Reader::Json(_) => Places::Lines(Vec::new()),
-            Reader::Parquet(_) => Places::Rows(rows_before as u64 + 1),
+            Reader::Parquet(_) | Reader::Npy(_) => Places::Rows(rows_before as u64 + 1),
         }
     }
 
@@ -91,7 +96,7 @@ impl Reader {
     pub(crate) fn kept_field(&self, index: usize) -> Field {
         match self {
             Reader::Parquet(reader) => reader.field(index).as_ref().clone(),
-            Reader::Csv(_) => kept_field(&self.names()[index], Origin::Csv),
+            Reader::Csv(_) | Reader::Npy(_) => kept_field(&self.names()[index], Origin::Csv),
             Reader::Json(_) => kept_field(&self.names()[index], Origin::Json),
         }
     }
@@ -99,7 +104,7 @@ impl Reader {
     pub(crate) fn new_kept(&self) -> Kept {
         match self {
             Reader::Parquet(_) => Kept::Arrays(Vec::new()),
-            Reader::Csv(_) | Reader::Json(_) => Kept::Text(StringBuilder::new()),
+            Reader::Csv(_) | Reader::Json(_) | Reader::Npy(_) => Kept::Text(StringBuilder::new()),
         }
     }
 }

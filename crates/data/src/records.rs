@@ -6,6 +6,7 @@
 
 use std::io::{BufRead, Read};
 
+use crate::container::Container;
 use crate::input::read_problem;
 use crate::problem::Problem;
 
@@ -16,7 +17,7 @@ const LIMIT_MIB: usize = 64;
 pub(crate) struct Records<R> {
     input: R,
     delimiter: u8,
-    gzip: bool,
+    container: Container,
     /// Physical lines read so far.
     lines: u64,
     buffer: Vec<u8>,
@@ -47,8 +48,8 @@ impl<'a> Record<'a> {
 }
 
 impl<R: BufRead> Records<R> {
-    pub(crate) fn new(input: R, delimiter: u8, gzip: bool) -> Self {
-        Records { input, delimiter, gzip, lines: 0, buffer: Vec::new(), bounds: Vec::new() }
+    pub(crate) fn new(input: R, delimiter: u8, container: Container) -> Self {
+        Records { input, delimiter, container, lines: 0, buffer: Vec::new(), bounds: Vec::new() }
     }
 
     /// The next record, or the line and the problem that stand in its way.
@@ -80,8 +81,9 @@ impl<R: BufRead> Records<R> {
     fn append_line(&mut self) -> Result<bool, Problem> {
         let limit = (LIMIT_MIB << 20).saturating_sub(self.buffer.len());
         let mut limited = (&mut self.input).take(limit as u64);
-        let count =
-            limited.read_until(b'\n', &mut self.buffer).map_err(|error| read_problem(&error, self.gzip))?;
+        let count = limited
+            .read_until(b'\n', &mut self.buffer)
+            .map_err(|error| read_problem(&error, self.container))?;
         if count == limit {
             return Err(Problem::RecordTooLong { limit_mib: LIMIT_MIB });
         }

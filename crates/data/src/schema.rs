@@ -7,6 +7,7 @@
 //! boolean                                       true, missing?
 //! category                                      one-hot of levels, other?, missing?
 //! date       seconds, month, day, hour, …       missing?
+//! text       nothing: its words go beside the matrix
 //! ```
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use crate::datetime::DatePart;
 use crate::scale::{Scale, Scaling};
 use crate::source::ColumnType;
 use crate::target::Target;
+use crate::text::{TextOptions, Tokenizer};
 
 /// Choices in turning a table into a matrix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +31,8 @@ pub struct EncodeOptions {
     pub max_categories: usize,
     /// Whether a column with missing values in training gets an indicator for "missing".
     pub missing_indicator: bool,
+    /// How texts are read.
+    pub text: TextOptions,
 }
 
 impl Default for EncodeOptions {
@@ -38,6 +42,7 @@ impl Default for EncodeOptions {
             discrete_levels: 0,
             max_categories: 64,
             missing_indicator: true,
+            text: TextOptions::default(),
         }
     }
 }
@@ -103,6 +108,11 @@ pub enum Encoding {
         /// See above.
         missing: bool,
     },
+    /// Words in their order; a missing value is an empty text.
+    Text {
+        /// The words that are known.
+        tokenizer: Tokenizer,
+    },
     /// A column of one value with gaps: the indicator of missing values is all there is to learn from.
     MissingOnly {
         /// The type to read it as.
@@ -129,6 +139,21 @@ impl TableSchema {
         self.inputs.iter().map(|input| input.encoding.indicator_width()).sum()
     }
 
+    /// Name and words of each text column, in the order of [`Encoded::texts`](crate::Encoded::texts).
+    pub fn text_columns(&self) -> impl Iterator<Item = (&str, &Tokenizer)> {
+        self.inputs.iter().filter_map(|input| match &input.encoding {
+            Encoding::Text { tokenizer } => Some((input.name.as_str(), tokenizer)),
+            _ => None,
+        })
+    }
+
+    /// What is wrong with the text columns of a schema that comes out of a file, if anything is.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        let mut columns = self.text_columns();
+        columns.find_map(|(name, tokenizer)| Some(format!("column `{name}`: {}", tokenizer.fault()?)))
+    }
+
     /// Names of the features in the order of the matrix: `age`, `date:month`, `colour=red`, `age=(missing)`.
     #[must_use]
     pub fn feature_names(&self) -> Vec<String> {
@@ -144,7 +169,10 @@ impl InputColumn {
             Encoding::DateTime { parts, .. } => {
                 parts.iter().map(|(part, _)| format!("{}:{}", self.name, part.name())).collect()
             }
-            Encoding::Boolean { .. } | Encoding::Category { .. } | Encoding::MissingOnly { .. } => Vec::new(),
+            Encoding::Boolean { .. }
+            | Encoding::Category { .. }
+            | Encoding::Text { .. }
+            | Encoding::MissingOnly { .. } => Vec::new(),
         }
     }
 
@@ -155,7 +183,7 @@ impl InputColumn {
             Encoding::Category { levels, other, .. } => {
                 levels.iter().cloned().chain(other.then(|| "(other)".into())).collect()
             }
-            Encoding::DateTime { .. } | Encoding::MissingOnly { .. } => Vec::new(),
+            Encoding::DateTime { .. } | Encoding::Text { .. } | Encoding::MissingOnly { .. } => Vec::new(),
         };
         if self.encoding.has_missing_indicator() {
             values.push("(missing)".into());
@@ -173,6 +201,7 @@ impl Encoding {
             Encoding::Boolean { .. } => ColumnType::Boolean,
             Encoding::Category { .. } => ColumnType::Category,
             Encoding::DateTime { .. } => ColumnType::DateTime,
+            Encoding::Text { .. } => ColumnType::Text,
             Encoding::MissingOnly { column_type } => *column_type,
         }
     }
@@ -183,6 +212,7 @@ impl Encoding {
             | Encoding::Boolean { missing, .. }
             | Encoding::Category { missing, .. }
             | Encoding::DateTime { missing, .. } => *missing,
+            Encoding::Text { .. } => false,
             Encoding::MissingOnly { .. } => true,
         }
     }
@@ -191,7 +221,10 @@ impl Encoding {
         match self {
             Encoding::Number { .. } => 1,
             Encoding::DateTime { parts, .. } => parts.len(),
-            Encoding::Boolean { .. } | Encoding::Category { .. } | Encoding::MissingOnly { .. } => 0,
+            Encoding::Boolean { .. }
+            | Encoding::Category { .. }
+            | Encoding::Text { .. }
+            | Encoding::MissingOnly { .. } => 0,
         }
     }
 
@@ -200,7 +233,7 @@ impl Encoding {
             Encoding::Number { one_hot, .. } => one_hot.len(),
             Encoding::Boolean { .. } => 1,
             Encoding::Category { levels, other, .. } => levels.len() + usize::from(*other),
-            Encoding::DateTime { .. } | Encoding::MissingOnly { .. } => 0,
+            Encoding::DateTime { .. } | Encoding::Text { .. } | Encoding::MissingOnly { .. } => 0,
         };
         values + usize::from(self.has_missing_indicator())
     }

@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
+use crate::container::Container;
 use crate::problem::Problem;
 use crate::source::Format;
 
@@ -27,9 +28,9 @@ pub(crate) fn read_head(input: &mut dyn Read, enough: impl Fn(&[u8]) -> bool) ->
     Ok(head)
 }
 
-/// Enough to see every magic number below.
+/// Enough to see in which container the data is.
 pub(crate) fn magic_is_complete(head: &[u8]) -> bool {
-    head.len() >= 6
+    head.len() >= Container::MAGIC_BYTES
 }
 
 /// A header and one row.
@@ -37,14 +38,13 @@ pub(crate) fn two_lines_are_complete(head: &[u8]) -> bool {
     memchr::memchr_iter(b'\n', head).nth(1).is_some()
 }
 
-pub(crate) fn is_gzip(head: &[u8]) -> bool {
-    head.starts_with(&[0x1f, 0x8b])
-}
-
 /// The format of uncompressed data from its first bytes and its name; delimited text if nothing speaks.
 pub(crate) fn format_of(head: &[u8], path: Option<&Path>) -> Result<Format, Problem> {
     if head.starts_with(b"PAR1") {
         return Ok(Format::Parquet);
+    }
+    if head.starts_with(b"\x93NUMPY") {
+        return Ok(Format::Npy);
     }
     if let Some(what) = foreign(head) {
         return Err(Problem::NotATable { what });
@@ -58,9 +58,8 @@ pub(crate) fn format_of(head: &[u8], path: Option<&Path>) -> Result<Format, Prob
 }
 
 fn foreign(head: &[u8]) -> Option<&'static str> {
-    let known: [(&[u8], &str); 7] = [
+    let known: [(&[u8], &str); 6] = [
         (b"PK\x03\x04", "a zip archive or an Excel workbook"),
-        (b"\xfd7zXZ", "an xz archive"),
         (b"\x28\xb5\x2f\xfd", "a zstd archive"),
         (b"BZh", "a bzip2 archive"),
         (b"\xd0\xcf\x11\xe0", "an Excel workbook"),

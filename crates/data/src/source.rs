@@ -8,6 +8,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::container::without_ending;
+
 /// Where rows come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
@@ -57,18 +59,20 @@ pub enum Format {
     Parquet,
     /// One JSON object a line.
     JsonLines,
+    /// An array of NumPy, with columns `x0`, `x1`, …; read only.
+    Npy,
 }
 
 impl Format {
-    /// The format that a file's name promises; a trailing `.gz` is looked through.
+    /// The format that a file's name promises; a trailing `.gz` or `.xz` is looked through.
     #[must_use]
     pub fn from_path(path: &Path) -> Option<Format> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        let name = name.strip_suffix(".gz").unwrap_or(&name);
-        match name.rsplit_once('.')?.1 {
+        match without_ending(&name).rsplit_once('.')?.1 {
             "csv" | "tsv" | "txt" => Some(Format::Csv),
             "parquet" | "pq" => Some(Format::Parquet),
             "jsonl" | "ndjson" | "json" => Some(Format::JsonLines),
+            "npy" => Some(Format::Npy),
             _ => None,
         }
     }
@@ -84,6 +88,8 @@ pub enum ColumnType {
     Boolean,
     /// One of several names.
     Category,
+    /// Words in their order.
+    Text,
     /// A date or a date with a time.
     #[serde(alias = "datetime")]
     DateTime,
@@ -97,6 +103,7 @@ impl fmt::Display for ColumnType {
             ColumnType::Number => "number",
             ColumnType::Boolean => "boolean",
             ColumnType::Category => "category",
+            ColumnType::Text => "text",
             ColumnType::DateTime => "date_time",
             ColumnType::Ignore => "ignore",
         })
@@ -140,6 +147,8 @@ mod tests {
         assert_eq!(format("b.tsv"), Some(Format::Csv));
         assert_eq!(format("b.pq"), Some(Format::Parquet));
         assert_eq!(format("b.ndjson.gz"), Some(Format::JsonLines));
+        assert_eq!(format("b.jsonl.xz"), Some(Format::JsonLines));
+        assert_eq!(format("b.npy"), Some(Format::Npy));
         assert_eq!(format("b.xlsx"), None);
     }
 

@@ -27,6 +27,8 @@ pub enum Column {
         /// Distinct names, in order of appearance.
         levels: Vec<String>,
     },
+    /// Words in their order; `None` means missing, which is read as an empty text.
+    Text(Vec<Option<String>>),
     /// Microseconds since 1970-01-01 UTC; `None` means missing.
     DateTime(Vec<Option<i64>>),
 }
@@ -39,6 +41,7 @@ impl Column {
             Column::Number(values) => values.len(),
             Column::Boolean(values) => values.len(),
             Column::Category { codes, .. } => codes.len(),
+            Column::Text(texts) => texts.len(),
             Column::DateTime(values) => values.len(),
         }
     }
@@ -56,6 +59,7 @@ impl Column {
             Column::Number(_) => ColumnType::Number,
             Column::Boolean(_) => ColumnType::Boolean,
             Column::Category { .. } => ColumnType::Category,
+            Column::Text(_) => ColumnType::Text,
             Column::DateTime(_) => ColumnType::DateTime,
         }
     }
@@ -67,6 +71,7 @@ impl Column {
             Column::Number(values) => values[row].is_nan(),
             Column::Boolean(values) => values[row].is_none(),
             Column::Category { codes, .. } => codes[row].is_none(),
+            Column::Text(texts) => texts[row].is_none(),
             Column::DateTime(values) => values[row].is_none(),
         }
     }
@@ -82,6 +87,7 @@ impl Column {
                 let texts = codes.iter().map(|code| code.map(|code| levels[code as usize].as_str()));
                 Arc::new(texts.collect::<StringArray>())
             }
+            Column::Text(texts) => Arc::new(texts.iter().map(Option::as_deref).collect::<StringArray>()),
             Column::DateTime(values) => {
                 Arc::new(values.iter().copied().collect::<TimestampMicrosecondArray>())
             }
@@ -139,6 +145,23 @@ impl Table {
     /// Whether the user gave the column's type, which is then not doubted.
     pub(crate) fn is_declared(&self, name: &str) -> bool {
         self.declared.contains(name)
+    }
+
+    /// The same table with one more column, which comes from elsewhere.
+    ///
+    /// # Errors
+    /// If the column has more or fewer rows, or its name is taken.
+    pub fn with_column(mut self, name: &str, column: Column) -> Result<Self, DataError> {
+        if column.len() != self.rows {
+            let problem = Problem::UnequalLengths { expected: self.rows, got: column.len() };
+            return Err(DataError::new(self.file(), problem).in_column(name));
+        }
+        self.names.push(name.to_owned());
+        self.columns.push(column);
+        match check_distinct(&self.names) {
+            Ok(()) => Ok(self),
+            Err((name, problem)) => Err(DataError::new(self.file(), problem).in_column(name)),
+        }
     }
 
     /// The file as the user named it.

@@ -161,8 +161,18 @@ fn examples(column: &Column) -> Vec<String> {
         Column::Category { levels, .. } => {
             levels.iter().take(EXAMPLES).map(|level| format!("{level:?}")).collect()
         }
+        Column::Text(texts) => texts.iter().flatten().take(EXAMPLES).map(|text| shortened(text)).collect(),
         Column::DateTime(values) => {
             values.iter().flatten().take(EXAMPLES).map(|value| format_datetime(*value)).collect()
         }
+    }
+}
+
+/// The first words of a text, in quotes.
+fn shortened(text: &str) -> String {
+    const SHOWN: usize = 40;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+        None => format!("{text:?}"),
     }
 }

@@ -56,11 +56,13 @@ pub fn recognise_task(table: &Table, targets: &[String]) -> Result<(Task, Option
             {
                 return Err(not_numeric(table, name, column));
             }
-            Column::Boolean(_) | Column::Category { .. } if targets.len() > 1 => {
+            Column::Boolean(_) | Column::Category { .. } | Column::Text(_) if targets.len() > 1 => {
                 let problem = Problem::SeveralClassTargets { targets: targets.len() };
                 return Err(DataError::new(table.file(), problem).in_column(name));
             }
-            Column::Boolean(_) | Column::Category { .. } => return Ok((Task::Classification, None)),
+            Column::Boolean(_) | Column::Category { .. } | Column::Text(_) => {
+                return Ok((Task::Classification, None));
+            }
         }
     }
     let [name] = targets else { return Ok((Task::Regression, None)) };

@@ -67,8 +67,14 @@ impl RowWriter {
     /// Starts writing; without `format` the file's name decides, and CSV is the default.
     ///
     /// # Errors
-    /// If the file cannot be created.
+    /// If the file cannot be created, or its name promises what is only read: `.npy` and `.xz`.
     pub fn create(target: &Sink, format: Option<Format>, schema: SchemaRef) -> Result<Self, DataError> {
+        let promised = target.path().and_then(Format::from_path);
+        let is_xz = target.path().and_then(Path::extension).is_some_and(|ending| ending == "xz");
+        if is_xz || format.or(promised) == Some(Format::Npy) {
+            let message = "xz and npy files are read, but not written; use csv, parquet or jsonl".into();
+            return Err(DataError::new(target.to_string(), Problem::Unwritable { message }));
+        }
         let output = match target {
             Sink::Path(path) => Staged::create(path).map(Output::File),
             Sink::Stdout => Ok(Output::Stream(BufWriter::new(Box::new(io::stdout())))),
@@ -83,7 +89,8 @@ impl RowWriter {
         let out = Compressed::new(output, file_name.ends_with(".gz") && format != Format::Parquet);
         let name = target.to_string();
         let encoder = match format {
-            Format::Csv => {
+            // `create` has refused npy.
+            Format::Csv | Format::Npy => {
                 let delimiter =
                     if file_name.trim_end_matches(".gz").ends_with(".tsv") { b'\t' } else { b',' };
                 Encoder::Csv { out, delimiter, header: false }

@@ -13,6 +13,7 @@ use super::idx::first_file;
 use super::options::Progress;
 use super::problem::ImageProblem;
 use super::stream::Stream;
+use crate::container::without_ending;
 use crate::error::DataError;
 use crate::problem::Problem;
 
@@ -37,7 +38,7 @@ pub(crate) fn find_test(folder: &Path) -> Option<Vec<PathBuf>> {
 /// Whether the file's name is that of a batch.
 pub(crate) fn is_batch(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".xz")).unwrap_or(name);
+    let name = without_ending(name);
     name.ends_with(".bin") && (name.starts_with("data_batch") || name.starts_with("test_batch"))
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::options::{ImageOptions, Part};
 use super::parts::Parts;
 use super::problem::ImageProblem;
+use crate::container::Container;
 use crate::error::DataError;
 use crate::input::read_problem;
 use crate::natural::natural_order;
@@ -137,7 +138,8 @@ fn walk(folder: &Path, visit: &mut dyn FnMut(PathBuf), others: &mut Vec<PathBuf>
 
 impl Entries {
     fn of(folder: &Path) -> Result<Self, DataError> {
-        let failed = |error| DataError::new(folder.display().to_string(), read_problem(&error, false));
+        let failed =
+            |error| DataError::new(folder.display().to_string(), read_problem(&error, Container::Plain));
         let mut paths = Vec::new();
         for entry in fs::read_dir(folder).map_err(failed)? {
             let entry = entry.map_err(failed)?;

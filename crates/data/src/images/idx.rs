@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::ImageSet;
 use super::problem::ImageProblem;
 use super::stream::Stream;
+use crate::container::without_ending;
 use crate::error::DataError;
 use crate::problem::Problem;
 
@@ -107,7 +108,7 @@ impl Pair {
 /// Where the labels of a file of images should be: no `.gz` or `.xz` at its end.
 fn labels_path(images: &Path) -> Option<PathBuf> {
     let name = images.file_name()?.to_str()?;
-    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".xz")).unwrap_or(name);
+    let name = without_ending(name);
     let labels = name.replace("images", "labels").replace("idx3", "idx1");
     (labels != name).then(|| images.with_file_name(labels))
 }

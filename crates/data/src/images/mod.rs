@@ -23,7 +23,6 @@ mod schema;
 mod source;
 mod stream;
 
-pub use named::{NamedSet, data_dir};
 pub use options::{ImageOptions, ImageSize, Part, Progress};
 pub use problem::ImageProblem;
 pub use schema::ImageSchema;

@@ -1,4 +1,4 @@
-//! Public sets by name, below a data directory.
+//! Public sets of images, below a data directory.
 
 use std::path::{Path, PathBuf};
 
@@ -8,49 +8,17 @@ use super::parts::{Parts, joined};
 use super::problem::ImageProblem;
 use super::{cifar, idx};
 use crate::error::DataError;
+use crate::named::NamedSet;
 use crate::problem::Problem;
 
-/// A public set of images.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NamedSet {
-    /// Handwritten digits, 28 × 28 grey.
-    Mnist,
-    /// The digits 5 and 6 of MNIST.
-    ToyMnist,
-    /// Animals and vehicles, 32 × 32 in colour.
-    Cifar10,
-    /// Clothes, 28 × 28 grey; classes 0 to 9 as in its files.
-    FashionMnist,
-}
-
 impl NamedSet {
-    /// All sets.
-    pub const ALL: [NamedSet; 4] =
-        [NamedSet::Mnist, NamedSet::ToyMnist, NamedSet::Cifar10, NamedSet::FashionMnist];
-
-    /// The name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            NamedSet::Mnist => "mnist",
-            NamedSet::ToyMnist => "toy-mnist",
-            NamedSet::Cifar10 => "cifar10",
-            NamedSet::FashionMnist => "fashion-mnist",
-        }
-    }
-
-    /// The set of this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|set| set.name() == name)
-    }
-
     /// Where its files may lie below a data directory: as here, and as others' tools unpack them.
     fn folders(self) -> &'static [&'static str] {
         match self {
             NamedSet::Mnist | NamedSet::ToyMnist => &["mnist", "MNIST/raw"],
             NamedSet::Cifar10 => &["cifar10", "cifar-10-batches-bin"],
             NamedSet::FashionMnist => &["fashion-mnist", "FashionMNIST/raw"],
+            NamedSet::ImdbText | NamedSet::ImdbGraph => &[], // no images
         }
     }
 
@@ -119,10 +87,4 @@ fn read_parts<T>(
     let name = folder.display().to_string();
     let chosen = parts.choose(part, &name);
     Some(chosen.and_then(|parts| joined(parts.iter().map(read).collect::<Result<_, _>>()?)))
-}
-
-/// The directory that holds named sets: the one that is given, or the environment's `IGN_DATA`.
-#[must_use]
-pub fn data_dir(given: Option<&Path>) -> Option<PathBuf> {
-    given.map(Path::to_owned).or_else(|| std::env::var_os("IGN_DATA").map(PathBuf::from))
 }

@@ -147,7 +147,7 @@ pub enum ImageProblem {
         looked: String,
     },
     /// A name that stands for no set.
-    #[error("no set of images has this name, and there is no such file or folder; looked in {looked}")]
+    #[error("no data set has this name, and there is no such file or folder; looked in {looked}")]
     UnknownSet {
         /// The name.
         name: String,
@@ -163,7 +163,7 @@ pub enum ImageProblem {
         looked: Vec<String>,
     },
     /// A known set, and no directory to look in.
-    #[error("a named set of images, but no data directory is given")]
+    #[error("a named data set, but no data directory is given")]
     NoDataDir,
 }
 

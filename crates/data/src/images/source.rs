@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use super::ImageSet;
 use super::decode::Shape;
 use super::folder::{self, Pictures, is_picture};
-use super::named::{NamedSet, read_cifar, read_idx};
+use super::named::{read_cifar, read_idx};
 use super::options::{ImageOptions, Progress};
 use super::problem::ImageProblem;
 use super::resize::reshaped;
 use super::{cifar, idx, pictures};
 use crate::error::DataError;
+use crate::graphs::is_graph_folder;
+use crate::named::{NamedSet, SetKind, bare_name};
 use crate::notice::Notice;
 use crate::problem::Problem;
 
@@ -31,7 +33,7 @@ pub enum ImageSource {
 }
 
 impl ImageSource {
-    /// The images that `names` stand for, or `None` if they look like a table.
+    /// The images that `names` stand for, or `None` if they look like a table or graphs.
     ///
     /// A path that exists goes before a named set, and any folder below the data directory is a named set
     /// too. `data_dir` is what [`data_dir`](super::data_dir) gives.
@@ -47,13 +49,18 @@ impl ImageSource {
         };
         let path = PathBuf::from(name);
         if path.exists() {
-            let images = path.is_dir() || is_picture(&path) || cifar::is_batch(&path) || idx::is_idx(&path);
+            let images = path.is_dir() && !is_graph_folder(&path)
+                || is_picture(&path)
+                || cifar::is_batch(&path)
+                || idx::is_idx(&path);
             return Ok(images.then_some(ImageSource::Path(path)));
         }
         if is_picture(&path) {
             return Ok(Some(ImageSource::Path(path)));
         }
-        if name.is_empty() || name.contains(['/', '\\', '.']) || name == "-" {
+        let elsewhere = NamedSet::from_name(name).is_some_and(|set| set.kind() != SetKind::Images)
+            || data_dir.is_some_and(|dir| is_graph_folder(&dir.join(name)));
+        if !bare_name(name) || elsewhere {
             return Ok(None);
         }
         Self::named(name, data_dir).map(Some).or_else(|error| match (&*error.problem, data_dir) {
@@ -69,6 +76,7 @@ impl ImageSource {
     pub fn named(name: &str, data_dir: Option<&Path>) -> Result<Self, DataError> {
         let failed = |problem| Err(DataError::new(name, Problem::Image(problem)));
         match (NamedSet::from_name(name), data_dir) {
+            (Some(set), _) if set.kind() != SetKind::Images => failed(ImageProblem::NotImages),
             (Some(set), Some(data_dir)) => Ok(ImageSource::Named { set, data_dir: data_dir.to_owned() }),
             (Some(_), None) => failed(ImageProblem::NoDataDir),
             (None, Some(data_dir)) if data_dir.join(name).is_dir() => {

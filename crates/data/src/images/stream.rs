@@ -4,28 +4,15 @@ use std::fs::File;
 use std::io::{BufReader, Cursor, ErrorKind, Read};
 use std::path::Path;
 
-use flate2::bufread::MultiGzDecoder;
-use lzma_rust2::XzReader;
-
 use super::problem::ImageProblem;
+use crate::container::Container;
 use crate::error::DataError;
 use crate::input::read_problem;
 use crate::problem::Problem;
-use crate::sniff::is_gzip;
 
 const BUFFER_BYTES: usize = 256 * 1024;
-/// A dictionary above this is no honest archive; the largest preset of xz has 64 MiB.
-const XZ_LIMIT_KIB: u32 = 256 * 1024;
 /// So much is allocated on a header's word alone.
 const TRUSTED_BYTES: usize = 1 << 30;
-const XZ_MAGIC: &[u8] = b"\xfd7zXZ\0";
-
-#[derive(Clone, Copy, PartialEq)]
-enum Container {
-    Plain,
-    Gzip,
-    Xz,
-}
 
 /// Uncompressed bytes of a file.
 pub(crate) struct Stream {
@@ -41,21 +28,13 @@ impl Stream {
         let name = path.display().to_string();
         let opened = File::open(path).and_then(|mut file| {
             let mut head = Vec::new();
-            file.by_ref().take(XZ_MAGIC.len() as u64).read_to_end(&mut head)?;
+            file.by_ref().take(Container::MAGIC_BYTES as u64).read_to_end(&mut head)?;
             Ok((head, file))
         });
-        let (head, file) = opened.map_err(|error| DataError::new(&name, read_problem(&error, false)))?;
-        let container = match () {
-            () if is_gzip(&head) => Container::Gzip,
-            () if head == XZ_MAGIC => Container::Xz,
-            () => Container::Plain,
-        };
-        let raw = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(head).chain(file));
-        let input: Box<dyn Read + Send> = match container {
-            Container::Plain => Box::new(raw),
-            Container::Gzip => Box::new(MultiGzDecoder::new(raw)),
-            Container::Xz => Box::new(XzReader::new_mem_limit(raw, true, XZ_LIMIT_KIB)),
-        };
+        let (head, file) =
+            opened.map_err(|error| DataError::new(&name, read_problem(&error, Container::Plain)))?;
+        let container = Container::of(&head);
+        let input = container.unpacked(BufReader::with_capacity(BUFFER_BYTES, Cursor::new(head).chain(file)));
         Ok(Stream { name, container, input, position: 0 })
     }
 
@@ -103,6 +82,6 @@ impl Stream {
         if self.container == Container::Xz {
             return self.problem(ImageProblem::BrokenXz { message: error.to_string() });
         }
-        DataError::new(&self.name, read_problem(error, self.container == Container::Gzip))
+        DataError::new(&self.name, read_problem(error, self.container))
     }
 }
