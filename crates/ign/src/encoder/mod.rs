@@ -1,9 +1,10 @@
 //! Encoders: networks that map an input of any kind to features `Φ [N, D]`.
 //!
 //! [`Encoder`] is the one trait of the workspace that outsiders implement to bring a new kind of input;
-//! [`mlp`] is the encoder of tables, [`cnn`] of pictures.
+//! [`mlp`] is the encoder of tables, [`cnn`] of pictures, [`graph`] of graphs.
 
 pub mod cnn;
+pub mod graph;
 pub mod mlp;
 pub(crate) mod parameters;
 
