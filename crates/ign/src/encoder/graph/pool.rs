@@ -105,10 +105,14 @@ pub(super) fn pool(h: Tensor<3>, bags: &Arc<Bags>, pooling: Pooling) -> Tensor<3
     Tensor::from_dispatch(pooled)
 }
 
-/// Row-major `[K, S, W]`, and for the maximum which member of its bag each number comes from.
-pub(super) fn forward(h: &[f32], width: usize, bags: &Bags, pooling: Pooling) -> (Vec<f32>, Vec<u32>) {
+/// Row-major `[K, S, W]` for sizes `[K, W]`, and for the maximum which member of its bag each number comes from.
+pub(super) fn forward(
+    h: &[f32],
+    [networks, width]: [usize; 2],
+    bags: &Bags,
+    pooling: Pooling,
+) -> (Vec<f32>, Vec<u32>) {
     let (s, n) = (bags.len(), bags.rows());
-    let networks = if n == 0 { 0 } else { h.len() / (n * width) };
     let mut out = vec![0.0; networks * s * width];
     let mut choice = vec![0; if pooling == Pooling::Max { out.len() } else { 0 }];
     let pool_row = |row: usize, out: &mut [f32], choice: &mut [u32]| {
@@ -153,13 +157,12 @@ pub(super) fn forward(h: &[f32], width: usize, bags: &Bags, pooling: Pooling) ->
 /// `d_h [K, n, W]` from `d_out [K, S, W]`.
 pub(super) fn pull_back(
     d_out: &[f32],
-    width: usize,
+    [networks, width]: [usize; 2],
     bags: &Bags,
     pooling: Pooling,
     choice: &[u32],
 ) -> Vec<f32> {
     let (s, n) = (bags.len(), bags.rows());
-    let networks = if s == 0 { 0 } else { d_out.len() / (s * width) };
     let mut d_h = vec![0.0; networks * n * width];
     d_h.par_chunks_mut(BLOCK * width).enumerate().for_each(|(block, d_h)| {
         for (row, d_h) in d_h.chunks_exact_mut(width).enumerate() {
@@ -195,8 +198,8 @@ pub trait PoolOps: Backend {
 
 impl PoolOps for Flex {
     fn pool(h: FloatTensor<Self>, bags: Arc<Bags>, pooling: Pooling) -> FloatTensor<Self> {
-        let (h, [networks, width]) = to_vec(h);
-        from_vec(forward(&h, width, &bags, pooling).0, [networks, bags.len(), width])
+        let (h, sizes) = to_vec(h);
+        from_vec(forward(&h, sizes, &bags, pooling).0, sizes, bags.len())
     }
 }
 
@@ -204,9 +207,9 @@ impl<C: CheckpointStrategy> PoolOps for Autodiff<Flex, C> {
     fn pool(h: FloatTensor<Self>, bags: Arc<Bags>, pooling: Pooling) -> FloatTensor<Self> {
         match PullBack.prepare::<C>([h.node()]).compute_bound().stateful() {
             OpsKind::Tracked(prepared) => {
-                let (h, [networks, width]) = to_vec(h.into_primitive());
-                let (out, choice) = forward(&h, width, &bags, pooling);
-                let out = from_vec(out, [networks, bags.len(), width]);
+                let (h, sizes) = to_vec(h.into_primitive());
+                let (out, choice) = forward(&h, sizes, &bags, pooling);
+                let out = from_vec(out, sizes, bags.len());
                 prepared.finish(Arc::new(Tape { bags, pooling, choice }), out)
             }
             OpsKind::UnTracked(prepared) => prepared.finish(Flex::pool(h.into_primitive(), bags, pooling)),
@@ -232,8 +235,8 @@ impl Backward<Flex, 1> for PullBack {
     fn backward(self, ops: Ops<Arc<Tape>, 1>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
         let Tape { bags, pooling, choice } = &*ops.state;
         unary::<Flex, _>(ops.parents, ops.node, grads, |d_out| {
-            let (d_out, [networks, width]) = to_vec(d_out);
-            from_vec(pull_back(&d_out, width, bags, *pooling, choice), [networks, bags.rows(), width])
+            let (d_out, sizes) = to_vec(d_out);
+            from_vec(pull_back(&d_out, sizes, bags, *pooling, choice), sizes, bags.rows())
         });
     }
 }
@@ -245,6 +248,6 @@ fn to_vec(tensor: FloatTensor<Flex>) -> (Vec<f32>, [usize; 2]) {
     (data.try_into_vec().expect("the encoder computes in f32"), sizes)
 }
 
-fn from_vec(values: Vec<f32>, shape: [usize; 3]) -> FloatTensor<Flex> {
-    Flex::float_from_data(TensorData::new(values, shape), &Default::default())
+fn from_vec(values: Vec<f32>, [networks, width]: [usize; 2], rows: usize) -> FloatTensor<Flex> {
+    Flex::float_from_data(TensorData::new(values, [networks, rows, width]), &Default::default())
 }

@@ -136,11 +136,24 @@ fn gradients_equal_central_differences() {
 fn of_equal_rows_the_first_gets_the_gradient_of_their_maximum() {
     let bags = Bags::new(vec![0, 3, 3, 5], vec![2, 0, 2, 1, 0], 3);
     let h = [1.0, 5.0, 0.0, 7.0, 1.0, 7.0]; // [1, 3, 2]
-    let (out, choice) = forward(&h, 2, &bags, Pooling::Max);
+    let (out, choice) = forward(&h, [1, 2], &bags, Pooling::Max);
     assert_eq!(out, [1.0, 7.0, 0.0, 0.0, 1.0, 7.0]);
     // Row 2 stands twice in the first bag, ahead of its equal, row 0; the empty bag gives nothing back.
-    let d_h = pull_back(&[1.0, 2.0, 9.0, 9.0, 3.0, 4.0], 2, &bags, Pooling::Max, &choice);
+    let d_h = pull_back(&[1.0, 2.0, 9.0, 9.0, 3.0, 4.0], [1, 2], &bags, Pooling::Max, &choice);
     assert_eq!(d_h, [3.0, 0.0, 0.0, 4.0, 1.0, 2.0]);
+}
+
+#[test]
+fn a_graph_without_nodes_has_features_of_its_own() {
+    let empty = graphs(&[(0, vec![]), (2, vec![[0, 1]]), (0, vec![])], 1);
+    assert_eq!(empty.fault(), None);
+    for shape in shapes() {
+        let network = network(shape, &Device::default());
+        let together = features(&network, &empty, &[0, 1, 2]);
+        assert!(together.iter().all(|x| x.is_finite()));
+        assert_eq!(together[..4], together[8..]);
+        assert_close(&features(&network, &empty, &[0]), &together[..4]);
+    }
 }
 
 #[test]
@@ -155,8 +168,8 @@ fn results_do_not_depend_on_the_number_of_threads() {
         let run = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
             pool.install(|| {
-                let (out, choice) = forward(&h, w, &bags, pooling);
-                (out, pull_back(&d_out, w, &bags, pooling, &choice))
+                let (out, choice) = forward(&h, [k, w], &bags, pooling);
+                (out, pull_back(&d_out, [k, w], &bags, pooling, &choice))
             })
         };
         assert_eq!(run(1), run(3));
