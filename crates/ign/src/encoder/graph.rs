@@ -3,9 +3,9 @@
 //!
 //! ```text
 //! bag   c⁰_j = x_j      cᵗ⁺¹_j = [ pool_{i ∈ N(j)} relu(cᵗ_i A_t + a_t) | x_j ]      T rounds; the paper's has one
-//!       g = pool_j relu(cᵀ_j B + b)
+//!       g = pool_j relu(c^T_j B + b)
 //! gin   h⁰_j = x_j      hᵗ⁺¹_j = mlp_t((1 + ε_t) hᵗ_j + pool_{i ∈ N(j)} hᵗ_i)        T rounds; two layers, both with relu
-//!       g = [ pool_j h⁰_j | … | pool_j hᵀ_j ]
+//!       g = [ pool_j h⁰_j | … | pool_j h^T_j ]
 //! both  u₀ = g     uₗ = relu(uₗ₋₁ Wₗ + bₗ)     Φ_k = u_L W_Φ + b_Φ     Φ = [Φ₁ | … | Φ_K]  [N, D]
 //! ```
 //! A batch is one graph of many parts: nothing is padded, and Φ of a graph is a function of that graph and the
