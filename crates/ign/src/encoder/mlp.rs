@@ -96,9 +96,21 @@ pub struct TableShape {
 
 /// One layer of all members.
 #[derive(Module, Debug)]
-struct Dense {
-    weight: Param<Tensor<3>>, // [K, in, out]
-    bias: Param<Tensor<3>>,   // [K, 1, out]
+pub(super) struct Dense {
+    pub(super) weight: Param<Tensor<3>>, // [K, in, out]
+    bias: Param<Tensor<3>>,              // [K, 1, out]
+}
+
+impl Dense {
+    /// Glorot-uniform weight `[K, in, out]`, zero bias.
+    pub(super) fn new(shape: [usize; 3], rng: &mut ChaCha8Rng, device: &Device) -> Self {
+        Self { weight: glorot(shape, rng, device), bias: zeros([shape[0], 1, shape[2]], device) }
+    }
+
+    /// `h W + b`, `[K, N, in]` to `[K, N, out]`.
+    pub(super) fn forward(&self, h: Tensor<3>) -> Tensor<3> {
+        h.matmul(self.weight.val()) + self.bias.val()
+    }
 }
 
 /// Embedding of all numeric columns for all members.
@@ -136,10 +148,7 @@ impl Mlp {
         let feature_layer = shape.features / k;
         let mut layers = Vec::new();
         for outputs in shape.hidden.iter().copied().chain([feature_layer]) {
-            layers.push(Dense {
-                weight: glorot([k, inputs, outputs], rng, device),
-                bias: zeros([k, 1, outputs], device),
-            });
+            layers.push(Dense::new([k, inputs, outputs], rng, device));
             inputs = outputs;
         }
         let skip = shape.skip.then(|| glorot([k, shape.width, feature_layer], rng, device));
@@ -267,7 +276,7 @@ impl Encoder for Mlp {
         }
         let mut h = if parts.len() == 1 { parts.remove(0) } else { Tensor::cat(parts, 2) };
         for (depth, layer) in self.layers.iter().enumerate() {
-            h = h.matmul(layer.weight.val()) + layer.bias.val();
+            h = layer.forward(h);
             if depth + 1 < self.layers.len() {
                 h = relu(h);
             }
@@ -281,7 +290,7 @@ impl Encoder for Mlp {
 }
 
 /// Zeros with probability `share`, else `1/(1−share)`.
-fn dropout_mask(len: usize, share: f64, seed: u64) -> Vec<f32> {
+pub(super) fn dropout_mask(len: usize, share: f64, seed: u64) -> Vec<f32> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let keep = (1.0 / (1.0 - share)) as f32;
     let threshold = (share * 65536.0) as u32;
@@ -299,7 +308,7 @@ fn parameter<const D: usize>(values: Vec<f32>, shape: [usize; D], device: &Devic
     Param::from_tensor(Tensor::from_data(TensorData::new(values, shape), device))
 }
 
-fn zeros<const D: usize>(shape: [usize; D], device: &Device) -> Param<Tensor<D>> {
+pub(super) fn zeros<const D: usize>(shape: [usize; D], device: &Device) -> Param<Tensor<D>> {
     parameter(vec![0.0; shape.iter().product()], shape, device)
 }
 

@@ -1,9 +1,11 @@
 //! Encoders: networks that map an input of any kind to features `Φ [N, D]`.
 //!
 //! [`Encoder`] and [`OwnEncoder`] are what outsiders implement to bring a new kind of input; [`mlp`] is the encoder of
-//! tables, [`cnn`] of pictures, [`identity`] of features that were computed elsewhere.
+//! tables, [`transformer`] of their texts, [`cnn`] of pictures, [`graph`] of graphs, [`identity`] of features that were
+//! computed elsewhere.
 
 pub mod cnn;
+pub mod graph;
 pub mod identity;
 pub mod mlp;
 pub(crate) mod parameters;
