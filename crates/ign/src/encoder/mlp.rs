@@ -283,7 +283,7 @@ impl Encoder for Mlp {
 }
 
 /// Zeros with probability `share`, else `1/(1−share)`.
-fn dropout_mask(len: usize, share: f64, seed: u64) -> Vec<f32> {
+pub(super) fn dropout_mask(len: usize, share: f64, seed: u64) -> Vec<f32> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let keep = (1.0 / (1.0 - share)) as f32;
     let threshold = (share * 65536.0) as u32;
@@ -301,18 +301,18 @@ fn parameter<const D: usize>(values: Vec<f32>, shape: [usize; D], device: &Devic
     Param::from_tensor(Tensor::from_data(TensorData::new(values, shape), device))
 }
 
-fn zeros<const D: usize>(shape: [usize; D], device: &Device) -> Param<Tensor<D>> {
+pub(super) fn zeros<const D: usize>(shape: [usize; D], device: &Device) -> Param<Tensor<D>> {
     parameter(vec![0.0; shape.iter().product()], shape, device)
 }
 
 /// Uniform with variance `2 / (in + out)` (Glorot & Bengio 2010), for each leading index of `[K, in, out]`.
-fn glorot(shape: [usize; 3], rng: &mut ChaCha8Rng, device: &Device) -> Param<Tensor<3>> {
+pub(super) fn glorot(shape: [usize; 3], rng: &mut ChaCha8Rng, device: &Device) -> Param<Tensor<3>> {
     let bound = (6.0 / (shape[1] + shape[2]) as f32).sqrt();
     parameter((0..shape.iter().product()).map(|_| rng.random_range(-bound..bound)).collect(), shape, device)
 }
 
 /// Normal with the given deviation (Box–Muller).
-fn normal<const D: usize>(
+pub(super) fn normal<const D: usize>(
     shape: [usize; D],
     deviation: f64,
     rng: &mut ChaCha8Rng,

@@ -1,11 +1,12 @@
 //! Encoders: networks that map an input of any kind to features `Φ [N, D]`.
 //!
 //! [`Encoder`] is the one trait of the workspace that outsiders implement to bring a new kind of input;
-//! [`mlp`] is the encoder of tables, [`cnn`] of pictures.
+//! [`mlp`] is the encoder of tables, [`cnn`] of pictures, [`transformer`] of texts.
 
 pub mod cnn;
 pub mod mlp;
 pub(crate) mod parameters;
+pub mod transformer;
 
 use burn::module::Module;
 use burn::tensor::Tensor;
