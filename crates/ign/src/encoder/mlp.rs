@@ -313,13 +313,13 @@ pub(super) fn zeros<const D: usize>(shape: [usize; D], device: &Device) -> Param
 }
 
 /// Uniform with variance `2 / (in + out)` (Glorot & Bengio 2010), for each leading index of `[K, in, out]`.
-fn glorot(shape: [usize; 3], rng: &mut ChaCha8Rng, device: &Device) -> Param<Tensor<3>> {
+pub(super) fn glorot(shape: [usize; 3], rng: &mut ChaCha8Rng, device: &Device) -> Param<Tensor<3>> {
     let bound = (6.0 / (shape[1] + shape[2]) as f32).sqrt();
     parameter((0..shape.iter().product()).map(|_| rng.random_range(-bound..bound)).collect(), shape, device)
 }
 
 /// Normal with the given deviation (Box–Muller).
-fn normal<const D: usize>(
+pub(super) fn normal<const D: usize>(
     shape: [usize; D],
     deviation: f64,
     rng: &mut ChaCha8Rng,

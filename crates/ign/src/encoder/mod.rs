@@ -9,6 +9,7 @@ pub mod graph;
 pub mod identity;
 pub mod mlp;
 pub(crate) mod parameters;
+pub mod transformer;
 
 use crate::inputs::Inputs;
 use burn::module::Module;

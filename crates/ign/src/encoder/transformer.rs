@@ -1,0 +1,368 @@
+//! The encoder of texts: embedded tokens, transformer blocks, pooling over the tokens, then a linear feature layer.
+//!
+//! ```text
+//! h = token[x_t] + position[t]                                    [L, W]
+//! block  h ← h + attention(norm(h))                               softmax(Q Kᵀ / √d) V, `heads` of them
+//!        h ← h + relu(norm(h) W₁ + b₁) W₂ + b₂
+//! pooled = mean and maximum over the tokens of norm(h)            [P]
+//! u = [ pooled of text 1 | … | beside(x) ]                        beside: an MLP of the table's other columns
+//! Φ = u W_Φ + b_Φ                                                 [N, D]; one u and W_Φ for each member
+//! ```
+//! There is no padding: a text passes at its own length, and Φ of a row is a function of that row and the parameters
+//! alone, to the last bit.
+//!
+//! The tower of a text column is written by hand, forward and backward ([`network`]), and enters burn's autodiff as one
+//! operation of two tensors ([`TowerOps`]): the tokens' table, which is read where it lies and whose gradient is made
+//! once, and all other parameters in one flat vector. burn derives the rest.
+
+mod attention;
+mod layers;
+mod network;
+mod product;
+mod shape;
+
+pub use shape::{Pooling, TextShape, TowerShape};
+
+use super::mlp::{Mlp, dropout_mask, glorot, normal, zeros};
+use super::{Encoder, Mode};
+use crate::inputs::Inputs;
+use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
+use burn::backend::autodiff::grads::Gradients;
+use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
+use burn::backend::tensor::FloatTensor;
+use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension, ops::FloatTensorOps};
+use burn::module::{Module, Param};
+use burn::tensor::{Device, Tensor, TensorData};
+use network::{Tape, part_seed};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::sync::Arc;
+
+/// Deviation of the initial embeddings.
+const EMBEDDING: f64 = 0.05;
+/// The token of every word that the vocabulary does not know.
+const UNKNOWN: u32 = 1;
+
+/// Texts as token ids: row `i` is `tokens[offsets[i]..offsets[i + 1]]`.
+#[derive(Debug, Clone, Default)]
+pub struct Texts {
+    /// Ids of all rows, none of them 0.
+    pub tokens: Vec<u32>,
+    /// Where each row begins, and the end of the last.
+    pub offsets: Vec<usize>,
+}
+
+impl Texts {
+    /// The ids of one row.
+    pub fn row(&self, row: usize) -> &[u32] {
+        &self.tokens[self.offsets[row]..self.offsets[row + 1]]
+    }
+}
+
+/// What a text encoder reads: one set of texts for each tower, and the other columns.
+#[derive(Debug, Clone)]
+pub struct TextInputs {
+    /// In the order of the towers.
+    pub texts: Vec<Texts>,
+    /// Of the network beside the texts.
+    pub beside: Option<Inputs>,
+}
+
+/// Norm over the channels of a token.
+#[derive(Module, Debug)]
+struct Norm {
+    gain: Param<Tensor<1>>,  // [W]
+    shift: Param<Tensor<1>>, // [W]
+}
+
+/// `x W + b`
+#[derive(Module, Debug)]
+struct Dense {
+    weight: Param<Tensor<2>>, // [in, out]
+    bias: Param<Tensor<1>>,   // [out]
+}
+
+#[derive(Module, Debug)]
+struct Block {
+    before_attention: Norm,
+    qkv: Dense, // [W, 3W]
+    mix: Dense, // [W, W]
+    before_dense: Norm,
+    up: Dense,   // [W, F]
+    down: Dense, // [F, W]
+}
+
+#[derive(Module, Debug)]
+struct Tower {
+    token: Param<Tensor<2>>,    // [V, W]
+    position: Param<Tensor<2>>, // [L, W]
+    blocks: Vec<Block>,
+    last: Norm,
+}
+
+/// The network; see the module's equations.
+#[derive(Module, Debug)]
+pub struct Transformer {
+    towers: Vec<Tower>, // one for each text of the first member, then of the second, …
+    beside: Option<Mlp>,
+    weight: Param<Tensor<3>>, // [K, U, D/K]
+    bias: Param<Tensor<3>>,   // [K, 1, D/K]
+    #[module(skip)]
+    shape: TextShape,
+}
+
+impl Transformer {
+    /// Normal embeddings, Glorot-uniform weights, gains of one, zero biases and shifts; `seed` decides every number.
+    ///
+    /// # Panics
+    /// When the shape has a fault.
+    pub fn new(shape: TextShape, seed: u64, device: &Device) -> Self {
+        if let Some(fault) = shape.fault() {
+            panic!("{fault}");
+        }
+        let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+        let (k, each) = (shape.members, shape.features / shape.members);
+        let towers = (0..k).flat_map(|_| &shape.towers).map(|tower| Tower::new(tower, rng, device)).collect();
+        let weight = glorot([k, shape.inputs(), each], rng, device);
+        let beside = shape.beside.clone().map(|mlp| Mlp::new(mlp, part_seed(seed, [0]), device));
+        Self { towers, beside, weight, bias: zeros([k, 1, each], device), shape }
+    }
+
+    /// The shape that it was made with.
+    pub fn shape(&self) -> &TextShape {
+        &self.shape
+    }
+
+    /// Features `[N, D]` of some rows of one set of texts for each tower, and of the table's other columns.
+    ///
+    /// # Panics
+    /// When there are fewer texts than towers, when the other columns are missing, or when a text is empty, longer
+    /// than its tower allows or has a token outside of the vocabulary.
+    pub fn features_of(
+        &self,
+        texts: &[&Texts],
+        beside: Option<&Inputs>,
+        rows: &[usize],
+        mode: Mode,
+    ) -> Tensor<2> {
+        let (k, n, count) = (self.shape.members, rows.len(), self.shape.towers.len());
+        let device = &self.bias.val().device();
+        assert_eq!(texts.len(), count, "one set of texts for each tower");
+        let each = self.shape.beside.as_ref().map_or(0, |mlp| mlp.features / k);
+        let beside = self.beside.as_ref().map(|mlp| {
+            mlp.features(beside.expect("the columns beside the texts"), rows, mode) // [N, K · each]
+        });
+        let members = (0..k).map(|member| {
+            let towers = self.towers[member * count..(member + 1) * count].iter().zip(texts);
+            let mut parts: Vec<Tensor<2>> = towers
+                .enumerate()
+                .map(|(text, (tower, texts))| {
+                    let batch = Batch::new(&self.shape, text, texts, rows, mode, [member, text]);
+                    tower.pooled(Arc::new(batch))
+                })
+                .collect();
+            parts.extend(beside.clone().map(|phi| phi.narrow(1, member * each, each)));
+            let u = if parts.len() == 1 { parts.remove(0) } else { Tensor::cat(parts, 1) };
+            let u = match mode {
+                Mode::Train { seed } if self.shape.dropout > 0.0 => {
+                    let size = [n, self.shape.inputs()];
+                    let seed = part_seed(seed, [member, usize::MAX]);
+                    let mask = dropout_mask(size[0] * size[1], self.shape.dropout, seed);
+                    u * Tensor::from_data(TensorData::new(mask, size), device)
+                }
+                _ => u,
+            };
+            u.unsqueeze_dim(0)
+        });
+        let mut members: Vec<Tensor<3>> = members.collect();
+        let u = if k == 1 { members.remove(0) } else { Tensor::cat(members, 0) }; // [K, N, U]
+        let phi = u.matmul(self.weight.val()) + self.bias.val(); // [K, N, D/K]
+        let d = self.shape.features;
+        if k == 1 { phi.reshape([n, d]) } else { phi.swap_dims(0, 1).reshape([n, d]) }
+    }
+}
+
+impl Tower {
+    fn new(shape: &TowerShape, rng: &mut ChaCha8Rng, device: &Device) -> Self {
+        let &TowerShape { vocabulary, length, width, feed_forward, blocks, .. } = shape;
+        let norm = || Norm {
+            gain: Param::from_tensor(Tensor::from_data(
+                TensorData::new(vec![1.0_f32; width], [width]),
+                device,
+            )),
+            shift: zeros([width], device),
+        };
+        let dense = |inputs: usize, outputs: usize, rng: &mut ChaCha8Rng| {
+            let weight = glorot([1, inputs, outputs], rng, device);
+            Dense {
+                weight: Param::from_tensor(weight.val().reshape([inputs, outputs]).detach()),
+                bias: zeros([outputs], device),
+            }
+        };
+        Self {
+            token: normal([vocabulary, width], EMBEDDING, rng, device),
+            position: normal([length, width], EMBEDDING, rng, device),
+            blocks: (0..blocks)
+                .map(|_| Block {
+                    before_attention: norm(),
+                    qkv: dense(width, 3 * width, rng),
+                    mix: dense(width, width, rng),
+                    before_dense: norm(),
+                    up: dense(width, feed_forward, rng),
+                    down: dense(feed_forward, width, rng),
+                })
+                .collect(),
+            last: norm(),
+        }
+    }
+
+    /// `[N, P]`
+    fn pooled(&self, batch: Arc<Batch>) -> Tensor<2> {
+        let size = [batch.texts(), batch.shape.outputs()];
+        let mut rest = vec![self.position.val().reshape([-1])];
+        let norm = |norm: &Norm, rest: &mut Vec<Tensor<1>>| rest.extend([norm.gain.val(), norm.shift.val()]);
+        let dense = |dense: &Dense, rest: &mut Vec<Tensor<1>>| {
+            rest.extend([dense.weight.val().reshape([-1]), dense.bias.val()]);
+        };
+        for block in &self.blocks {
+            norm(&block.before_attention, &mut rest);
+            dense(&block.qkv, &mut rest);
+            dense(&block.mix, &mut rest);
+            norm(&block.before_dense, &mut rest);
+            dense(&block.up, &mut rest);
+            dense(&block.down, &mut rest);
+        }
+        norm(&self.last, &mut rest);
+        let (token, rest) = (self.token.val().into_dispatch(), Tensor::<1>::cat(rest, 0).into_dispatch());
+        Tensor::<2>::from_dispatch(<Dispatch as TowerOps>::tower(token, rest, batch)).reshape(size)
+    }
+}
+
+impl Encoder for Transformer {
+    type Inputs = TextInputs;
+
+    fn dim(&self) -> usize {
+        self.shape.features
+    }
+
+    fn members(&self) -> usize {
+        self.shape.members
+    }
+
+    fn features(&self, inputs: &TextInputs, rows: &[usize], mode: Mode) -> Tensor<2> {
+        self.features_of(&inputs.texts.iter().collect::<Vec<_>>(), inputs.beside.as_ref(), rows, mode)
+    }
+}
+
+/// Some texts on their way through one tower.
+#[derive(Debug)]
+pub struct Batch {
+    shape: TowerShape,
+    tokens: Vec<u32>,
+    offsets: Vec<usize>, // [N + 1]
+    /// Share and seed.
+    dropout: Option<(f64, u64)>,
+}
+
+impl Batch {
+    fn new(
+        shape: &TextShape,
+        tower: usize,
+        texts: &Texts,
+        rows: &[usize],
+        mode: Mode,
+        place: [usize; 2],
+    ) -> Self {
+        let (tower, mut tokens, mut offsets) = (&shape.towers[tower], Vec::new(), vec![0]);
+        for &row in rows {
+            let text = texts.row(row);
+            assert!((1..=tower.length).contains(&text.len()), "row {row} has {} tokens", text.len());
+            tokens.extend_from_slice(text);
+            offsets.push(tokens.len());
+        }
+        assert!(
+            tokens.iter().all(|&id| (id as usize) < tower.vocabulary),
+            "a token outside of the vocabulary"
+        );
+        let mut dropout = None;
+        if let Mode::Train { seed } = mode {
+            let seed = part_seed(seed, place);
+            if shape.word_dropout > 0.0 {
+                let mut rng = ChaCha8Rng::seed_from_u64(seed);
+                let threshold = (shape.word_dropout * f64::from(u32::MAX)) as u32;
+                tokens
+                    .iter_mut()
+                    .for_each(|id| *id = if rng.random::<u32>() < threshold { UNKNOWN } else { *id });
+            }
+            dropout = (shape.dropout > 0.0).then_some((shape.dropout, seed));
+        }
+        Self { shape: tower.clone(), tokens, offsets, dropout }
+    }
+
+    /// N
+    fn texts(&self) -> usize {
+        self.offsets.len() - 1
+    }
+}
+
+/// A tower as one operation of burn.
+#[backend_extension(Flex, Autodiff)]
+pub trait TowerOps: Backend {
+    /// Pooled texts `[N, P]` from the tokens' table `[V, W]` and all other parameters, in the module's order.
+    fn tower(token: FloatTensor<Self>, rest: FloatTensor<Self>, batch: Arc<Batch>) -> FloatTensor<Self>;
+}
+
+impl TowerOps for Flex {
+    fn tower(token: FloatTensor<Self>, rest: FloatTensor<Self>, batch: Arc<Batch>) -> FloatTensor<Self> {
+        let (token, rest) = (token.to_contiguous(), rest.to_contiguous());
+        from_vec(network::forward(&batch, slice(&token), slice(&rest)), batch.shape.outputs())
+    }
+}
+
+impl<C: CheckpointStrategy> TowerOps for Autodiff<Flex, C> {
+    fn tower(token: FloatTensor<Self>, rest: FloatTensor<Self>, batch: Arc<Batch>) -> FloatTensor<Self> {
+        let prepared = PullBack.prepare::<C>([token.node(), rest.node()]).compute_bound().stateful();
+        let (token, rest) = (token.into_primitive(), rest.into_primitive());
+        match prepared {
+            OpsKind::Tracked(prepared) => {
+                let width = batch.shape.outputs();
+                let (token, rest) = (token.to_contiguous(), rest.to_contiguous());
+                let (pooled, tape) = network::record(batch, slice(&token), slice(&rest).to_vec());
+                prepared.finish(Arc::new(tape), from_vec(pooled, width))
+            }
+            OpsKind::UnTracked(prepared) => prepared.finish(Flex::tower(token, rest, batch)),
+        }
+    }
+}
+
+/// From ∂pooled to the gradients of the parameters.
+#[derive(Debug)]
+struct PullBack;
+
+impl Backward<Flex, 2> for PullBack {
+    type State = Arc<Tape>;
+
+    fn backward(self, ops: Ops<Arc<Tape>, 2>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
+        let d_pooled = grads.consume::<Flex>(&ops.node).to_contiguous();
+        let [d_token, d_rest] = network::pull_back(&ops.state, slice(&d_pooled));
+        let (width, len) = (ops.state.width(), d_rest.len());
+        let d_rest = Flex::float_from_data(TensorData::new(d_rest, [len]), &Default::default());
+        for (parent, gradient) in ops.parents.into_iter().zip([from_vec(d_token, width), d_rest]) {
+            if let Some(node) = parent {
+                grads.register::<Flex>(node.id, gradient);
+            }
+        }
+    }
+}
+
+fn slice(tensor: &FloatTensor<Flex>) -> &[f32] {
+    tensor.as_slice().expect("contiguous, and the encoder computes in f32")
+}
+
+fn from_vec(values: Vec<f32>, width: usize) -> FloatTensor<Flex> {
+    let shape = [values.len() / width, width];
+    Flex::float_from_data(TensorData::new(values, shape), &Default::default())
+}
+
+#[cfg(test)]
+mod tests;

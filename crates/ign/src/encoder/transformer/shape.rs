@@ -1,0 +1,141 @@
+//! Sizes of a text encoder, what can be wrong with them, and how many parameters they make.
+
+use crate::encoder::mlp::MlpShape;
+use serde::{Deserialize, Serialize};
+
+/// How the tokens of a text become one vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pooling {
+    /// Their mean.
+    Mean,
+    /// Their maximum, channel by channel.
+    Max,
+    /// Both, one after the other.
+    MeanMax,
+}
+
+impl Pooling {
+    pub(super) fn has_mean(self) -> bool {
+        self != Self::Max
+    }
+
+    pub(super) fn has_max(self) -> bool {
+        self != Self::Mean
+    }
+}
+
+/// The network of one text column.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TowerShape {
+    /// V, with the two ids that are no words: 0 for padding, 1 for unknown.
+    pub vocabulary: usize,
+    /// Largest number of tokens of a text.
+    pub length: usize,
+    /// W, numbers of a token.
+    pub width: usize,
+    /// H, divides `width`.
+    pub heads: usize,
+    /// Hidden units of the dense part of a block.
+    pub feed_forward: usize,
+    /// Transformer blocks; without any the text is a bag of words.
+    pub blocks: usize,
+    /// What follows the blocks.
+    pub pooling: Pooling,
+}
+
+impl TowerShape {
+    /// Numbers of a pooled text.
+    pub(super) fn outputs(&self) -> usize {
+        if self.pooling == Pooling::MeanMax { self.width.saturating_mul(2) } else { self.width }
+    }
+
+    /// Lengths of a block's parameters, in the module's order.
+    pub(super) fn block_sizes(&self) -> [usize; 12] {
+        let (w, f) = (self.width, self.feed_forward);
+        [w, w, w * 3 * w, 3 * w, w * w, w, w, w, w * f, f, f * w, w]
+    }
+
+    fn fault(&self) -> Option<String> {
+        let Self { vocabulary, length, width, heads, feed_forward, .. } = *self;
+        if [length, width, heads, feed_forward].contains(&0) {
+            Some("`length`, `width`, `heads` and `feed_forward` must be positive".into())
+        } else if vocabulary < 2 || u32::try_from(vocabulary).is_err() {
+            Some(format!("a vocabulary of {vocabulary} words; it needs at least 2 and at most {}", u32::MAX))
+        } else if !width.is_multiple_of(heads) {
+            Some(format!(
+                "{width} numbers a token cannot be shared by {heads} heads; `heads` must divide `width`"
+            ))
+        } else {
+            None
+        }
+    }
+
+    #[allow(dead_code, reason = "see `TextShape::parameters`")]
+    fn parameters(&self) -> u128 {
+        let [v, l, w, f] =
+            [self.vocabulary, self.length, self.width, self.feed_forward].map(|size| size as u128);
+        let square = w.saturating_mul(w).saturating_mul(4);
+        let dense = w.saturating_mul(f).saturating_mul(2).saturating_add(f);
+        let block = square.saturating_add(dense).saturating_add(w.saturating_mul(9));
+        let tables = v.saturating_add(l).saturating_add(2).saturating_mul(w);
+        block.saturating_mul(self.blocks as u128).saturating_add(tables)
+    }
+}
+
+/// Everything that fixes the parameters' shapes, and the shares that training drops.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TextShape {
+    /// One for each text column.
+    pub towers: Vec<TowerShape>,
+    /// The network of the other columns, with as many members; its features join the texts' before the feature layer.
+    pub beside: Option<MlpShape>,
+    /// D, a multiple of `members`.
+    pub features: usize,
+    /// K, parallel networks with features of their own.
+    pub members: usize,
+    /// Share of numbers dropped in training: of what a block adds, and of the pooled texts.
+    pub dropout: f64,
+    /// Share of tokens that training replaces by the unknown one.
+    pub word_dropout: f64,
+}
+
+impl TextShape {
+    /// What is wrong with it, if anything.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let beside = self.beside.as_ref();
+        if self.towers.is_empty() {
+            Some("an encoder of texts needs at least one text column".into())
+        } else if self.members == 0 || self.features == 0 || !self.features.is_multiple_of(self.members) {
+            Some(format!("{} features cannot be shared by {} members", self.features, self.members))
+        } else if beside.is_some_and(|mlp| {
+            mlp.members != self.members || mlp.features == 0 || !mlp.features.is_multiple_of(self.members)
+        }) {
+            Some(format!(
+                "the network beside the texts must have features for each of {} members",
+                self.members
+            ))
+        } else if [self.dropout, self.word_dropout].iter().any(|share| !(0.0..1.0).contains(share)) {
+            Some("`dropout` and `word_dropout` must be at least 0 and below 1".into())
+        } else {
+            self.towers.iter().find_map(TowerShape::fault)
+        }
+    }
+
+    /// Inputs of the feature layer of one member.
+    pub(super) fn inputs(&self) -> usize {
+        let beside = self.beside.as_ref().map_or(0, |mlp| mlp.features / self.members.max(1));
+        self.towers.iter().fold(beside, |sum, tower| sum.saturating_add(tower.outputs()))
+    }
+
+    /// Number of parameters, without making them: a hostile file's sizes must not be allocated.
+    #[allow(dead_code, reason = "for the reader of model files")]
+    pub(crate) fn parameters(&self) -> u128 {
+        let towers = self.towers.iter().fold(0, |sum: u128, tower| sum.saturating_add(tower.parameters()));
+        let last = (self.inputs() as u128).saturating_add(1).saturating_mul(self.features as u128);
+        let beside = self.beside.as_ref().filter(|mlp| mlp.members > 0).map_or(0, MlpShape::parameters);
+        towers.saturating_mul(self.members as u128).saturating_add(last).saturating_add(beside)
+    }
+}
