@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// Version of the layout that this program writes; it reads this one and all earlier ones.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 /// The one metadata key.
 const KEY: &str = "ign";
 /// A model is megabytes; nothing near this size is one.
@@ -239,7 +239,10 @@ fn is_consistent(header: &ModelHeader) -> bool {
             && images.mean.iter().chain(&images.std).all(|x| x.is_finite())
             && images.std.iter().all(|&std| std > 0.0)
     });
+    let inputs_are_sound = schema.table().is_none_or(|table| table.fault().is_none())
+        && schema.graphs().is_none_or(|graphs| graphs.fault().is_none());
     pictures_are_sound
+        && inputs_are_sound
         && c > 0
         && calibrated
         && (header.others.is_empty() || header.others.len() + 1 == c)

@@ -1,7 +1,8 @@
 //! The whole run, typed. A bad configuration cannot be built: values carry their ranges in their types, unknown
 //! keys are refused, and [`Config::resolve`] layers preset, file and single overrides before anything is checked.
 
-use data::{ColumnType, Scaling, Task};
+use crate::encoder::{graph, transformer};
+use data::{ColumnType, GraphOptions, Scaling, Task, TextOptions};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -131,6 +132,22 @@ pub struct DataConfig {
     pub max_categories: usize,
     /// Part of the rows that is held out, never trained on, and reported on at the end.
     pub test_share: Share,
+    /// Instead of a share, one of so many equal parts; 0 is none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub folds: usize,
+    /// Which of them, from 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fold: usize,
+    /// How texts become words.
+    #[serde(default)]
+    pub text: TextOptions,
+    /// How nodes of graphs become numbers.
+    #[serde(default)]
+    pub graph: GraphOptions,
+}
+
+fn is_zero(x: &usize) -> bool {
+    *x == 0
 }
 
 /// Kind of network.
@@ -142,6 +159,12 @@ pub enum EncoderKind {
     Mlp,
     /// Convolutions; pictures only.
     Cnn,
+    /// Attention over the words of texts, with dense layers for other columns beside them.
+    Transformer,
+    /// Graphs as bags of nodes, which are bags of their neighbours.
+    Bag,
+    /// Messages between the nodes of graphs.
+    Gin,
     /// None: the inputs are features that were computed elsewhere.
     Identity,
 }
@@ -181,8 +204,74 @@ pub struct EncoderConfig {
     pub skip: bool,
     /// Tables for serial columns (time, row number), found by how smoothly the target follows them.
     pub tables: bool,
-    /// Share of embedding outputs dropped in training.
+    /// Share dropped in training: of a table's embedding outputs, of what a text's blocks add and pool, of a graph's
+    /// pooled and hidden units.
     pub dropout: Share,
+    /// The network of a text column.
+    #[serde(default)]
+    pub text: TextConfig,
+    /// The network of graphs.
+    #[serde(default)]
+    pub graph: GraphConfig,
+}
+
+/// The network of a text column; see [`crate::encoder::transformer`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TextConfig {
+    /// Numbers of a word.
+    pub width: NonZeroUsize,
+    /// Heads of attention; divides `width`.
+    pub heads: NonZeroUsize,
+    /// Hidden units of a block's dense part.
+    pub feed_forward: NonZeroUsize,
+    /// Transformer blocks; without any a text is a bag of words.
+    pub blocks: usize,
+    /// How words become one vector.
+    pub pooling: transformer::Pooling,
+    /// Share of words that training replaces by the unknown one.
+    pub word_dropout: Share,
+    /// Features of the columns beside the texts, for each member.
+    pub beside: NonZeroUsize,
+}
+
+impl Default for TextConfig {
+    fn default() -> Self {
+        Self {
+            width: size(32),
+            heads: size(2),
+            feed_forward: size(32),
+            blocks: 1,
+            pooling: transformer::Pooling::MeanMax,
+            word_dropout: Share(0.0),
+            beside: size(16),
+        }
+    }
+}
+
+/// The network of graphs; see [`crate::encoder::graph`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GraphConfig {
+    /// Units of a node.
+    pub width: NonZeroUsize,
+    /// Rounds: a node hears of others at most so many edges away.
+    pub rounds: usize,
+    /// What becomes of a node's neighbours.
+    pub node_pooling: graph::Pooling,
+    /// What becomes of a graph's nodes.
+    pub graph_pooling: graph::Pooling,
+}
+
+impl Default for GraphConfig {
+    fn default() -> Self {
+        let pooling = graph::Pooling::Sum;
+        Self { width: size(32), rounds: 2, node_pooling: pooling, graph_pooling: pooling }
+    }
+}
+
+fn size(n: usize) -> NonZeroUsize {
+    NonZeroUsize::new(n).expect("a default is not zero")
 }
 
 /// Arithmetic of the Gaussian process.
@@ -339,16 +428,30 @@ pub enum Kind {
     Classes,
     /// Classes of pictures.
     Images,
+    /// Numbers from a table with texts.
+    TextNumbers,
+    /// Classes from a table with texts.
+    TextClasses,
+    /// Classes of graphs.
+    Graphs,
 }
 
 /// The paper's setting to the letter.
 const PAPER: &str = include_str!("presets/paper.toml");
 /// The best known.
 const DEFAULT: &str = include_str!("presets/default.toml");
+/// What it has otherwise for texts.
+const PAPER_TEXT: &str = include_str!("presets/paper-text.toml");
+/// And for graphs.
+const PAPER_GRAPHS: &str = include_str!("presets/paper-graphs.toml");
 /// What the best known has otherwise for classes from tables.
 const CLASSES: &str = include_str!("presets/default-classes.toml");
 /// What it has otherwise for pictures.
 const IMAGES: &str = include_str!("presets/default-images.toml");
+/// What it has otherwise for tables with texts.
+const TEXT: &str = include_str!("presets/default-text.toml");
+/// What it has otherwise for graphs.
+const GRAPHS: &str = include_str!("presets/default-graphs.toml");
 /// And for pictures in a convolutional network.
 const CNN: &str = include_str!("presets/default-cnn.toml");
 
@@ -401,7 +504,18 @@ impl Config {
             }
             (Kind::Images, true) if convolutions => &[("preset paper", PAPER), ("preset default, cnn", CNN)],
             (Kind::Images, false) => &[("preset default, images", IMAGES)],
-            (_, true) => &[("preset paper", PAPER)],
+            (Kind::TextNumbers, false) => &[("preset default, texts", TEXT)],
+            (Kind::TextClasses, false) => {
+                &[("preset default, classes", CLASSES), ("preset default, texts", TEXT)]
+            }
+            (Kind::Graphs, false) => {
+                &[("preset default, classes", CLASSES), ("preset default, graphs", GRAPHS)]
+            }
+            (Kind::Numbers | Kind::Classes | Kind::Images, true) => &[("preset paper", PAPER)],
+            (Kind::TextNumbers | Kind::TextClasses, true) => {
+                &[("preset paper", PAPER), ("preset paper, texts", PAPER_TEXT)]
+            }
+            (Kind::Graphs, true) => &[("preset paper", PAPER), ("preset paper, graphs", PAPER_GRAPHS)],
         };
         for (name, text) in layers {
             merge(&mut tree, parse(name, text)?);
@@ -427,6 +541,17 @@ impl Config {
                 "encoder.features = {} is not a multiple of encoder.members = {}",
                 self.encoder.features, self.encoder.members
             ));
+        }
+        if self.data.folds > 0 && (self.data.folds == 1 || self.data.fold >= self.data.folds) {
+            return Err(format!(
+                "data.fold = {} of data.folds = {}: there must be at least two, counted from 0",
+                self.data.fold, self.data.folds
+            ));
+        }
+        if self.data.folds > 0 && self.data.test_share.get() > 0.0 {
+            return Err(
+                "data.test_share and data.folds exclude each other\nhint: a fold is the test part".into()
+            );
         }
         if self.gp.precision == Precision::F32 && self.gp.jitter.get() < 1e-3 {
             return Err(format!(

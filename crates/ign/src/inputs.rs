@@ -1,7 +1,8 @@
 //! Inputs in memory, as encoders read them: a table's numbers, or pictures that stay bytes until they are needed.
 
 use crate::encoder::Mode;
-use data::{ImageSchema, ImageSet};
+use crate::encoder::graph::Graphs;
+use data::{DataError, GraphSchema, GraphSet, ImageSchema, ImageSet, Texts};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::any::Any;
@@ -14,6 +15,8 @@ pub enum Inputs {
     Table(Matrix),
     /// Pictures of one size.
     Images(Images),
+    /// Graphs of any size.
+    Graphs(Graphs),
     /// Inputs of an encoder from outside.
     Own(Own),
 }
@@ -32,18 +35,20 @@ pub struct Matrix {
     pub x: Vec<f32>,
     /// Columns.
     pub width: usize,
+    /// Words of the text columns.
+    pub texts: Vec<Texts>,
 }
 
 impl Matrix {
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        self.x.len() / self.width.max(1)
+        self.texts.first().map_or_else(|| self.x.len() / self.width.max(1), Texts::len)
     }
 }
 
 impl From<data::Encoded> for Inputs {
     fn from(encoded: data::Encoded) -> Self {
-        Self::Table(Matrix { x: encoded.x, width: encoded.width })
+        Self::Table(Matrix { x: encoded.x, width: encoded.width, texts: encoded.texts })
     }
 }
 
@@ -109,6 +114,13 @@ impl Images {
 }
 
 impl Inputs {
+    /// Graphs that conform to `schema`.
+    pub fn graphs(set: GraphSet, schema: &GraphSchema) -> Result<Self, DataError> {
+        let x = schema.encode(&set)?.x;
+        let GraphSet { nodes, neighbours, edges, .. } = set;
+        Ok(Self::Graphs(Graphs { x, width: schema.width(), nodes, neighbours, edges }))
+    }
+
     /// Inputs of a type that an encoder from outside reads.
     pub fn own_of<T: Any + Send + Sync>(inputs: T, rows: usize) -> Self {
         Self::Own(Own { rows, inputs: Arc::new(inputs) })
@@ -121,7 +133,7 @@ impl Inputs {
     pub fn own<T: Any>(&self) -> &T {
         let own = match self {
             Self::Own(own) => own.inputs.downcast_ref(),
-            Self::Table(_) | Self::Images(_) => None,
+            _ => None,
         };
         own.unwrap_or_else(|| panic!("the encoder reads {}", std::any::type_name::<T>()))
     }
@@ -131,20 +143,23 @@ impl Inputs {
         match self {
             Self::Table(matrix) => matrix.rows(),
             Self::Images(images) => images.set.len(),
+            Self::Graphs(graphs) => graphs.len(),
             Self::Own(own) => own.rows,
         }
     }
 
-    /// Numbers of one input.
+    /// Numbers of one input; of one node of graphs.
     pub fn width(&self) -> usize {
         match self {
             Self::Table(matrix) => matrix.width,
             Self::Images(images) => images.set.image_bytes(),
+            Self::Graphs(graphs) => graphs.width,
             Self::Own(_) => 0,
         }
     }
 
-    /// Numbers of some rows, row-major `[N, width]`; a picture's in the order `[H, W, C]`. None of an outsider's.
+    /// Numbers of some rows, row-major `[N, width]`; a picture's in the order `[H, W, C]`. None of graphs,
+    /// texts and an outsider's.
     pub fn gather(&self, rows: &[usize], mode: Mode) -> Vec<f32> {
         let mut out = Vec::with_capacity(rows.len() * self.width());
         match self {
@@ -165,7 +180,7 @@ impl Inputs {
                 }
                 _ => rows.iter().for_each(|&row| images.append(row, [0, 0], false, &mut out)),
             },
-            Self::Own(_) => {}
+            Self::Graphs(_) | Self::Own(_) => {}
         }
         out
     }
@@ -173,7 +188,19 @@ impl Inputs {
     /// CRC-32 of everything, to tell one set from another.
     pub(crate) fn checksum(&self, hasher: &mut crc32fast::Hasher) {
         match self {
-            Self::Table(matrix) => hasher.update(bytemuck::cast_slice(&matrix.x)),
+            Self::Table(matrix) => {
+                hasher.update(bytemuck::cast_slice(&matrix.x));
+                for texts in &matrix.texts {
+                    hasher.update(bytemuck::cast_slice(&texts.tokens));
+                    hasher.update(bytemuck::cast_slice(&texts.offsets));
+                }
+            }
+            Self::Graphs(graphs) => {
+                hasher.update(bytemuck::cast_slice(&graphs.x));
+                hasher.update(bytemuck::cast_slice(&graphs.nodes));
+                hasher.update(bytemuck::cast_slice(&graphs.neighbours));
+                hasher.update(bytemuck::cast_slice(&graphs.edges));
+            }
             Self::Images(images) => hasher.update(&images.set.pixels),
             Self::Own(_) => {} // only its own program could read them
         }

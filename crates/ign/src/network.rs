@@ -2,8 +2,10 @@
 //! file names.
 
 use crate::encoder::cnn::{Cnn, CnnShape};
+use crate::encoder::graph::{GraphKind, GraphNetwork, GraphShape};
 use crate::encoder::identity::{Identity, IdentityShape};
-use crate::encoder::mlp::{Mlp, MlpShape};
+use crate::encoder::mlp::{Mlp, MlpShape, TableShape};
+use crate::encoder::transformer::{TextShape, Transformer};
 use crate::encoder::{Encoder, Mode, parameters};
 use crate::inputs::Inputs;
 use crate::own::{Maker, OwnShape};
@@ -64,6 +66,10 @@ pub enum NetworkShape {
     Mlp(MlpShape),
     /// Convolutions.
     Cnn(CnnShape),
+    /// Attention over words.
+    Text(TextShape),
+    /// Messages between nodes.
+    Graph(GraphShape),
     /// Features that are the inputs.
     Identity(IdentityShape),
     /// An encoder from outside.
@@ -76,6 +82,8 @@ impl NetworkShape {
         match self {
             Self::Mlp(shape) => shape.features,
             Self::Cnn(shape) => shape.features,
+            Self::Text(shape) => shape.features,
+            Self::Graph(shape) => shape.features,
             Self::Identity(shape) => shape.features,
             Self::Own(shape) => shape.features,
         }
@@ -86,6 +94,8 @@ impl NetworkShape {
         match self {
             Self::Mlp(shape) => Some(shape.parameters()),
             Self::Cnn(shape) => Some(shape.parameters()),
+            Self::Text(shape) => Some(shape.parameters()),
+            Self::Graph(shape) => Some(shape.parameters()),
             Self::Identity(_) => Some(0),
             Self::Own(_) => None,
         }
@@ -97,6 +107,8 @@ impl NetworkShape {
         Ok(match self {
             Self::Mlp(shape) => Box::new(Mlp::new(shape.clone(), seed, device)),
             Self::Cnn(shape) => Box::new(Cnn::new(shape.clone(), seed, device)),
+            Self::Text(shape) => Box::new(Transformer::new(shape.clone(), seed, device)),
+            Self::Graph(shape) => Box::new(GraphNetwork::new(shape.clone(), seed, device)),
             Self::Identity(shape) => Box::new(Identity::new(*shape)),
             Self::Own(shape) => match maker {
                 Some(maker) => maker.make(shape, seed)?,
@@ -108,22 +120,26 @@ impl NetworkShape {
     /// Whether sizes fit each other and the inputs.
     pub(crate) fn is_sound(&self, schema: &Schema) -> bool {
         match self {
-            Self::Mlp(shape) => {
-                let tables = |t: &crate::encoder::mlp::TableShape| {
-                    t.column < shape.numeric && t.knots >= 2 && t.high > t.low
-                };
-                shape.width == schema.width()
-                    && shape.numeric == schema.numeric_width()
-                    && shape.members > 0
-                    && shape.features.is_multiple_of(shape.members)
-                    && shape.tables.iter().all(tables)
-            }
+            Self::Mlp(shape) => mlp_is_sound(shape, schema) && schema.texts().next().is_none(),
             Self::Cnn(shape) => {
                 let size = [shape.height, shape.width, shape.channels];
                 let pictures = schema.images().map(|images| [images.height, images.width, images.channels]);
                 pictures == Some(size) && shape.fault().is_none()
             }
-            Self::Identity(shape) => shape.features > 0 && shape.features == schema.width(),
+            Self::Text(shape) => {
+                let towers = shape.towers.iter().map(|tower| (tower.vocabulary, tower.length));
+                let texts = schema.texts().map(|tokenizer| (tokenizer.vocabulary(), tokenizer.length()));
+                towers.eq(texts)
+                    && shape.beside.is_some() == (schema.width() > 0)
+                    && shape.beside.as_ref().is_none_or(|mlp| mlp_is_sound(mlp, schema))
+                    && shape.fault().is_none()
+            }
+            Self::Graph(shape) => {
+                schema.graphs().is_some() && shape.inputs == schema.width() && shape.fault().is_none()
+            }
+            Self::Identity(shape) => {
+                shape.features > 0 && schema.texts().next().is_none() && shape.features == schema.width()
+            }
             Self::Own(shape) => schema.own().is_some() && shape.features > 0,
         }
     }
@@ -145,8 +161,40 @@ impl NetworkShape {
                     shape.features
                 )
             }
+            Self::Text(shape) => {
+                let tower = &shape.towers[0];
+                let others = match (shape.towers.len(), shape.beside.is_some()) {
+                    (1, false) => String::new(),
+                    (texts, beside) => {
+                        format!(" of {texts} texts{}", if beside { " with columns beside them" } else { "" })
+                    }
+                };
+                format!(
+                    "{} × {} transformer blocks, {} words of {} numbers{others} → {} features",
+                    shape.members, tower.blocks, tower.vocabulary, tower.width, shape.features
+                )
+            }
+            Self::Graph(shape) => {
+                let kind = match shape.kind {
+                    GraphKind::Bag => "bags of nodes",
+                    GraphKind::Gin => "messages between nodes",
+                };
+                format!(
+                    "{} × {kind}, {} rounds of {} units → {} features",
+                    shape.members, shape.rounds, shape.width, shape.features
+                )
+            }
             Self::Identity(shape) => format!("the {} inputs themselves", shape.features),
             Self::Own(shape) => format!("`{}` → {} features", shape.own, shape.features),
         }
     }
+}
+
+fn mlp_is_sound(shape: &MlpShape, schema: &Schema) -> bool {
+    let tables = |t: &TableShape| t.column < shape.numeric && t.knots >= 2 && t.high > t.low;
+    shape.width == schema.width()
+        && shape.numeric == schema.numeric_width()
+        && shape.members > 0
+        && shape.features.is_multiple_of(shape.members)
+        && shape.tables.iter().all(tables)
 }

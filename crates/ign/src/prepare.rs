@@ -3,8 +3,10 @@
 
 use crate::config::{ClassWeights, Config, EncoderKind, HeadKind, Share};
 use crate::encoder::cnn::CnnShape;
+use crate::encoder::graph::{GraphKind, GraphShape};
 use crate::encoder::identity::IdentityShape;
 use crate::encoder::mlp::{Mlp, MlpShape, PeriodicShape, TableShape};
+use crate::encoder::transformer::{TextShape, TowerShape};
 use crate::encoder::{Mode, OwnEncoder};
 use crate::error::Error;
 use crate::inputs::{Images, Inputs};
@@ -13,7 +15,10 @@ use crate::own::{Maker, OwnData, OwnSchema, OwnShape, Truth};
 use crate::schema::Schema;
 use crate::train::{ReadoutStart, Targets};
 use burn::tensor::Device;
-use data::{EncodeOptions, ImageSchema, ImageSet, Notice, Table, TableSchema, TargetValues, Task};
+use data::{
+    EncodeOptions, GraphSchema, GraphSet, ImageSchema, ImageSet, Notice, Table, TableSchema, TargetValues,
+    Task,
+};
 
 /// Data made ready.
 #[derive(Debug)]
@@ -74,6 +79,7 @@ impl Prepared {
             discrete_levels: config.data.discrete_levels,
             max_categories: config.data.max_categories,
             missing_indicator: true,
+            text: config.data.text.clone(),
         };
         let (schema, mut notices) = TableSchema::fit(table, targets, Some(task), &train, &options)?;
         if dropped > 0 {
@@ -102,6 +108,17 @@ impl Prepared {
         let inputs = Inputs::Images(Images::new(set, &schema, config.encoder.augment));
         Self::of(Schema::Images(schema), notices, inputs, values, [train, validation, test], config)
             .checked(config)
+    }
+
+    /// Splits graphs and makes numbers of their nodes.
+    pub fn graphs(set: GraphSet, config: &Config) -> Result<Self, Error> {
+        let rows: Vec<usize> = (0..set.len()).collect();
+        let parts = parts(&rows, set.labels.clone(), config);
+        let (schema, notices) = GraphSchema::fit(&set, &parts[0], &config.data.graph)?;
+        let set = schema.conform(set)?;
+        let values = Values::Classes(set.labels.clone().unwrap_or_default());
+        let inputs = Inputs::graphs(set, &schema)?;
+        Self::of(Schema::Graphs(schema), notices, inputs, values, parts, config).checked(config)
     }
 
     /// Splits inputs of an encoder from outside.
@@ -157,13 +174,39 @@ impl Prepared {
                 "head = \"softmax\" is for classes, and the target is a number\nhint: leave it out, or say `--task classification`",
             );
         }
-        if let (Schema::Images(images), EncoderKind::Cnn) = (&self.schema, config.encoder.kind)
-            && let Some(fault) = cnn_shape(images, config).fault()
-        {
-            return refuse(&format!("{fault}\nhint: choose other `encoder.blocks`, or `--image-size`"));
+        let (kind, texts) = (config.encoder.kind, self.schema.texts().next().is_some());
+        let fits = match (&self.schema, kind) {
+            (Schema::Table(_), EncoderKind::Mlp | EncoderKind::Transformer) => {
+                texts == (kind == EncoderKind::Transformer)
+            }
+            (Schema::Table(_), EncoderKind::Identity) => !texts,
+            (Schema::Images(_), kind) => {
+                matches!(kind, EncoderKind::Mlp | EncoderKind::Cnn | EncoderKind::Identity)
+            }
+            (Schema::Graphs(_), kind) => matches!(kind, EncoderKind::Bag | EncoderKind::Gin),
+            (Schema::Own(_), _) => true,
+            (Schema::Table(_), _) => false,
+        };
+        if !fits {
+            let given = match (&self.schema, texts) {
+                (Schema::Images(_), _) => "pictures",
+                (Schema::Graphs(_), _) => "graphs",
+                (_, true) => "a table with texts",
+                _ => "a table without texts",
+            };
+            let kind = toml::Value::try_from(kind).expect("a kind is a word");
+            return refuse(&format!("encoder.kind = {kind} is not for {given}\nhint: leave it out"));
         }
-        if self.schema.images().is_none() && config.encoder.kind == EncoderKind::Cnn {
-            return refuse("encoder.kind = \"cnn\" is for pictures, and these are none\nhint: leave it out");
+        let fault = match self.network_shape(config) {
+            NetworkShape::Cnn(shape) => shape
+                .fault()
+                .map(|fault| format!("{fault}\nhint: choose other `encoder.blocks`, or `--image-size`")),
+            NetworkShape::Text(shape) => shape.fault(),
+            NetworkShape::Graph(shape) => shape.fault(),
+            _ => None,
+        };
+        if let Some(fault) = fault {
+            return refuse(&fault);
         }
         Ok(self)
     }
@@ -211,13 +254,47 @@ impl Prepared {
             (_, Schema::Images(images), EncoderKind::Cnn) => {
                 return NetworkShape::Cnn(cnn_shape(images, config));
             }
+            (_, Schema::Graphs(graphs), kind) => {
+                return NetworkShape::Graph(graph_shape(graphs, kind, config));
+            }
             (.., EncoderKind::Identity) => {
                 return NetworkShape::Identity(IdentityShape { features: self.inputs.width() });
             }
+            (.., EncoderKind::Transformer) => return NetworkShape::Text(self.text_shape(config)),
             _ => {}
         }
+        NetworkShape::Mlp(self.mlp_shape(config))
+    }
+
+    fn text_shape(&self, config: &Config) -> TextShape {
+        let (encoder, text) = (&config.encoder, &config.encoder.text);
+        let tower = |tokenizer: &data::Tokenizer| TowerShape {
+            vocabulary: tokenizer.vocabulary(),
+            length: tokenizer.length(),
+            width: text.width.get(),
+            heads: text.heads.get(),
+            feed_forward: text.feed_forward.get(),
+            blocks: text.blocks,
+            pooling: text.pooling,
+        };
+        let beside = (self.inputs.width() > 0).then(|| MlpShape {
+            features: text.beside.get() * encoder.members.get(),
+            ..self.mlp_shape(config)
+        });
+        TextShape {
+            towers: self.schema.texts().map(tower).collect(),
+            beside,
+            features: encoder.features.get(),
+            members: encoder.members.get(),
+            dropout: encoder.dropout.get(),
+            word_dropout: text.word_dropout.get(),
+        }
+    }
+
+    fn mlp_shape(&self, config: &Config) -> MlpShape {
+        let encoder = &config.encoder;
         let tables = if encoder.tables { self.serial_columns() } else { Vec::new() };
-        NetworkShape::Mlp(MlpShape {
+        MlpShape {
             numeric: self.schema.numeric_width(),
             width: self.inputs.width(),
             hidden: encoder.hidden.iter().map(|units| units.get()).collect(),
@@ -233,7 +310,7 @@ impl Prepared {
             tables,
             table_width: 8,
             dropout: encoder.dropout.get(),
-        })
+        }
     }
 
     /// A new encoder; with a skip path it begins as the ridge regression of the targets on the inputs.
@@ -328,7 +405,20 @@ fn parts(rows: &[usize], classes: Option<Vec<u32>>, config: &Config) -> [Vec<usi
         (parts.pop().unwrap_or_default(), second)
     };
     let of = |share: Share| share.get();
-    let (rest, test) = split(rows, of(config.data.test_share), config.seed);
+    let (rest, test) = match config.data.folds {
+        0 => split(rows, of(config.data.test_share), config.seed),
+        folds => {
+            // Numbers are one class: their folds differ by one row at most.
+            let class = |&row: &usize| classes.as_ref().map_or(0, |classes| classes[row]);
+            let classes: Vec<u32> = rows.iter().map(class).collect();
+            let shares = vec![1.0 / folds as f64; folds];
+            let mut all = data::split_by_class(rows, &classes, &shares, config.seed);
+            let test = all.remove(config.data.fold);
+            let mut rest = all.concat();
+            rest.sort_unstable();
+            (rest, test)
+        }
+    };
     let wanted = of(config.train.validation_share);
     let least = FEWEST_HELD_OUT.min(rest.len() / 3) as f64 / rest.len().max(1) as f64;
     let share = if wanted > 0.0 { wanted.max(least) } else { 0.0 };
@@ -349,6 +439,23 @@ fn cnn_shape(images: &ImageSchema, config: &Config) -> CnnShape {
         convolutions: encoder.convolutions,
         group: CHANNELS_A_GROUP,
         features: encoder.features.get(),
+    }
+}
+
+/// The network of graphs that the configuration asks for.
+fn graph_shape(graphs: &GraphSchema, kind: EncoderKind, config: &Config) -> GraphShape {
+    let (encoder, graph) = (&config.encoder, &config.encoder.graph);
+    GraphShape {
+        kind: if kind == EncoderKind::Bag { GraphKind::Bag } else { GraphKind::Gin },
+        inputs: graphs.width(),
+        width: graph.width.get(),
+        rounds: graph.rounds,
+        node_pooling: graph.node_pooling,
+        graph_pooling: graph.graph_pooling,
+        hidden: encoder.hidden.iter().map(|units| units.get()).collect(),
+        features: encoder.features.get(),
+        members: encoder.members.get(),
+        dropout: encoder.dropout.get(),
     }
 }
 

@@ -2,11 +2,11 @@
 
 use crate::own::OwnSchema;
 use crate::train::outputs_of;
-use data::{ImageSchema, TableSchema, Target, TargetColumn};
+use data::{GraphSchema, ImageSchema, TableSchema, Target, TargetColumn};
 use serde::{Deserialize, Serialize};
 
-/// The name under which classes of pictures are scored.
-const IMAGE_TARGET: &str = "class";
+/// The name under which classes of pictures and graphs are scored.
+const CLASS_TARGET: &str = "class";
 
 /// How inputs become numbers, and what is predicted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,6 +16,8 @@ pub enum Schema {
     Table(TableSchema),
     /// Pictures.
     Images(ImageSchema),
+    /// Graphs.
+    Graphs(GraphSchema),
     /// Inputs of an encoder from outside.
     Own(OwnSchema),
 }
@@ -25,15 +27,23 @@ impl Schema {
     pub fn table(&self) -> Option<&TableSchema> {
         match self {
             Self::Table(schema) => Some(schema),
-            Self::Images(_) | Self::Own(_) => None,
+            _ => None,
         }
     }
 
     /// The pictures' schema, if it is one.
     pub fn images(&self) -> Option<&ImageSchema> {
         match self {
-            Self::Table(_) | Self::Own(_) => None,
             Self::Images(schema) => Some(schema),
+            _ => None,
+        }
+    }
+
+    /// The graphs' schema, if it is one.
+    pub fn graphs(&self) -> Option<&GraphSchema> {
+        match self {
+            Self::Graphs(schema) => Some(schema),
+            _ => None,
         }
     }
 
@@ -41,7 +51,7 @@ impl Schema {
     pub fn own(&self) -> Option<&OwnSchema> {
         match self {
             Self::Own(schema) => Some(schema),
-            Self::Table(_) | Self::Images(_) => None,
+            _ => None,
         }
     }
 
@@ -50,7 +60,7 @@ impl Schema {
         match self {
             Self::Table(schema) => Some(&schema.targets),
             Self::Own(schema) => Some(&schema.targets),
-            Self::Images(_) => None,
+            Self::Images(_) | Self::Graphs(_) => None,
         }
     }
 
@@ -58,6 +68,7 @@ impl Schema {
     pub fn classes(&self) -> Option<&[String]> {
         match self {
             Self::Images(schema) => Some(&schema.classes),
+            Self::Graphs(schema) => Some(&schema.classes),
             _ => self.targets()?.classes().map(|target| &target.levels[..]),
         }
     }
@@ -66,6 +77,7 @@ impl Schema {
     pub fn class_counts(&self) -> &[usize] {
         match self {
             Self::Images(schema) => &schema.counts,
+            Self::Graphs(schema) => &schema.counts,
             _ => self.targets().and_then(Target::classes).map_or(&[], |target| &target.counts),
         }
     }
@@ -77,7 +89,7 @@ impl Schema {
 
     /// Names of what is predicted.
     pub fn target_names(&self) -> Vec<String> {
-        self.targets().map_or_else(|| vec![IMAGE_TARGET.into()], Target::names)
+        self.targets().map_or_else(|| vec![CLASS_TARGET.into()], Target::names)
     }
 
     /// C: latent functions.
@@ -85,11 +97,17 @@ impl Schema {
         self.classes().map_or(self.numbers().len(), |classes| outputs_of(classes.len()))
     }
 
-    /// Numbers that the network sees of one input.
+    /// Text columns.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &data::Tokenizer> {
+        self.table().into_iter().flat_map(|table| table.text_columns().map(|(_, tokenizer)| tokenizer))
+    }
+
+    /// Numbers that the network sees of one input besides texts; of one node of graphs.
     pub fn width(&self) -> usize {
         match self {
             Self::Table(schema) => schema.numeric_width() + schema.indicator_width(),
             Self::Images(schema) => schema.image_bytes(),
+            Self::Graphs(schema) => schema.width(),
             Self::Own(_) => 0,
         }
     }

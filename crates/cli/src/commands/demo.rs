@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     check_writable(&args.out)?;
     let mut run = args.run.clone();
     run.default_test_share(0.4);
-    let config = run.config(Kind::Numbers, &[("data.target", vec!["y"].into())])?;
+    let config = run.config(Kind::Numbers, &[("data.target".into(), vec!["y"].into())])?;
     if !run.json() && !run.quiet() {
         print(&format!("Levy function of 4 inputs, {ROWS} rows; 40 % are held out for the test\n"))?;
     }

@@ -1,30 +1,33 @@
 //! `ign evaluate`: predictions against the truth.
 
-use super::train::Pictures;
+use super::given::{Given, GivenArgs, is_npy, part};
 use super::{Failure, Reading, Threads};
 use crate::output::{self, print};
-use data::{ImageOptions, ImageSchema, Part, Source, TableSchema, TargetValues, read_columns, read_images};
+use data::{GraphSchema, ImageOptions, ImageSchema, Table, TableSchema, TargetValues, read_columns};
 use ign::class_metrics::OodMetrics;
 use ign::{Images, Inputs, Model, Schema, Scores};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Model file
     model: PathBuf,
-    /// Table with inputs and targets, or pictures with classes (the test part where there is one)
+    /// Table with inputs and targets, pictures or graphs with classes (the test part where there is one)
     input: String,
+    /// The targets of a table without them, as a .npy file
+    #[arg(long, value_name = "FILE")]
+    target: Option<String>,
     /// Strangers: rows or pictures unlike those that were learned from; says how well the uncertainty tells them
     #[arg(long, value_name = "INPUT")]
     ood: Option<String>,
-    /// Which part of a set of pictures
+    /// Which part of a named set or of pictures
     #[arg(long, value_parser = ["train", "test", "all"], default_value = "test")]
     part: String,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    pictures: Pictures,
+    given: GivenArgs,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -41,6 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (inputs, scores, notes) = match &model.header().schema {
         Schema::Table(schema) => evaluate_table(args, &model, schema)?,
         Schema::Images(schema) => evaluate_pictures(args, &model, schema)?,
+        Schema::Graphs(schema) => evaluate_graphs(args, &model, schema)?,
         Schema::Own(_) => unreachable!("loading refuses an encoder from outside"),
     };
     let strangers = match &args.ood {
@@ -67,9 +71,7 @@ fn evaluate_table(
     model: &Model,
     schema: &TableSchema,
 ) -> Result<(Inputs, Scores, String), Failure> {
-    let columns = [schema.columns(), schema.targets.columns()].concat();
-    let options = args.reading.options(&model.header().config);
-    let table = read_columns(&Source::new(&args.input), &options, &columns)?;
+    let table = table(args, model, schema)?;
     let (rows, dropped) = data::rows_with_targets(&table, &schema.targets.names())?;
     let mut encoded = schema.encode(&table, Some(&rows))?;
     let mut notes = String::new();
@@ -96,6 +98,56 @@ fn evaluate_table(
     Ok((inputs, scores, notes))
 }
 
+/// Inputs and targets of a table's rows.
+fn table(args: &Args, model: &Model, schema: &TableSchema) -> Result<Table, Failure> {
+    let options = args.reading.options(&model.header().config);
+    let targets = schema.targets.columns();
+    let sources = args.given.tables(&args.input, part(&args.part))?;
+    let [source] = &sources[..] else {
+        return Err(Failure::Usage(format!(
+            "{} has two parts\nhint: say `--part train` or `--part test`",
+            args.input
+        )));
+    };
+    let (Some(file), [(name, _)]) = (&args.target, &targets[..]) else {
+        return Ok(read_columns(source, &options, &[schema.columns(), targets].concat())?);
+    };
+    if !is_npy(file) {
+        return Err(Failure::Usage(format!(
+            "`--target {file}` is no .npy file\nhint: the targets of {} are the columns that it was trained for",
+            args.model.display()
+        )));
+    }
+    let (_, column) = data::read_npy_column(Path::new(file))?;
+    Ok(read_columns(source, &options, &schema.columns())?.with_column(name, column)?)
+}
+
+fn evaluate_graphs(
+    args: &Args,
+    model: &Model,
+    schema: &GraphSchema,
+) -> Result<(Inputs, Scores, String), Failure> {
+    let (inputs, y) = graphs(args, schema, &args.input, true)?;
+    let scores = model.score_classes(&inputs, &all(&inputs), &y);
+    Ok((inputs, scores, String::new()))
+}
+
+/// Graphs and, where they are labelled, their classes.
+fn graphs(
+    args: &Args,
+    schema: &GraphSchema,
+    input: &str,
+    labelled: bool,
+) -> Result<(Inputs, Vec<u32>), Failure> {
+    let (set, notices) = args.given.graphs(input, labelled)?;
+    if !args.json {
+        notices.iter().for_each(|notice| eprintln!("note: {notice}"));
+    }
+    let mut set = schema.conform(if labelled { set } else { set.unlabelled() })?;
+    let y = set.labels.take().unwrap_or_default();
+    Ok((Inputs::graphs(set, schema)?, y))
+}
+
 fn evaluate_pictures(
     args: &Args,
     model: &Model,
@@ -109,19 +161,14 @@ fn evaluate_pictures(
 }
 
 fn pictures(args: &Args, schema: &ImageSchema, input: &str, labelled: bool) -> Result<Inputs, Failure> {
-    let Some(source) = args.pictures.source(&[input.to_owned()])? else {
+    let Given::Images(source) = args.given.recognise(&[input.to_owned()])? else {
         return Err(Failure::Usage(format!(
             "{} reads pictures, and {input} is none\nhint: name a folder of pictures or a named set",
             args.model.display()
         )));
     };
-    let part = match args.part.as_str() {
-        "train" => Part::Train,
-        "all" => Part::All,
-        _ => Part::Test,
-    };
-    let base = ImageOptions { part, need_labels: labelled, ..schema.options() };
-    let (set, notices) = read_images(&source, &args.pictures.options(base), None)?;
+    let base = ImageOptions { part: part(&args.part), need_labels: labelled, ..schema.options() };
+    let (set, notices) = args.given.images(&source, base)?;
     if !args.json {
         notices.iter().for_each(|notice| eprintln!("note: {notice}"));
     }
@@ -133,10 +180,12 @@ fn pictures(args: &Args, schema: &ImageSchema, input: &str, labelled: bool) -> R
 fn other_inputs(args: &Args, model: &Model, input: &str) -> Result<Inputs, Failure> {
     match &model.header().schema {
         Schema::Images(schema) => pictures(args, schema, input, false),
+        Schema::Graphs(schema) => Ok(graphs(args, schema, input, false)?.0),
         Schema::Own(_) => unreachable!("loading refuses an encoder from outside"),
         Schema::Table(schema) => {
-            let options = args.reading.options(&model.header().config);
-            let table = read_columns(&Source::new(input), &options, &schema.columns())?;
+            let source = args.given.tables(input, part(&args.part))?.remove(0);
+            let table =
+                read_columns(&source, &args.reading.options(&model.header().config), &schema.columns())?;
             Ok(schema.encode(&table, None)?.into())
         }
     }

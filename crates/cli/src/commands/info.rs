@@ -51,6 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
                 let colours = if images.channels == 1 { "grey" } else { "colour" };
                 format!("{colours} pictures of {} × {} pixels", images.height, images.width)
             }
+            Schema::Graphs(graphs) => format!("graphs whose nodes have {} numbers", graphs.width()),
             Schema::Own(own) => format!("inputs of the encoder `{}`", own.own),
         }
     ));

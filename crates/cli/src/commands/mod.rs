@@ -3,6 +3,8 @@
 pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod evaluate;
+mod folds;
+mod given;
 pub(crate) mod info;
 pub(crate) mod predict;
 pub(crate) mod train;
@@ -97,9 +99,10 @@ impl Reading {
     }
 }
 
-/// `csv`, `parquet` or `jsonl`.
+/// `csv`, `parquet`, `jsonl` or, to read, `npy`.
 pub(crate) fn format(name: &str) -> Result<Format, String> {
     match name {
+        "npy" => Ok(Format::Npy),
         "csv" => Ok(Format::Csv),
         "parquet" => Ok(Format::Parquet),
         "jsonl" => Ok(Format::JsonLines),

@@ -1,13 +1,14 @@
 //! `ign predict`: rows in, rows with uncertainty out, in blocks of constant size.
 
-use super::train::{Pictures, check_not_input};
+use super::given::{Given, GivenArgs};
+use super::train::check_not_input;
 use super::{Failure, Reading, Threads};
 use crate::progress::{interrupted, watch_for_interrupts};
-use arrow::array::{ArrayRef, Float64Array, StringArray};
+use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema as ArrowSchema};
 use data::{
-    Block, Blocks, Format, ImageOptions, ImageSchema, Part, RecordBatch, RowWriter, Sink, Source,
-    TableSchema, read_blocks, read_images,
+    Block, Blocks, Format, GraphSchema, ImageOptions, ImageSchema, Part, RecordBatch, RowWriter, Sink,
+    TableSchema, read_blocks,
 };
 use ign::{ClassPrediction, Images, Inputs, Model, Schema};
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ const BLOCK_ROWS: usize = 8192;
 pub(crate) struct Args {
     /// Model file
     model: PathBuf,
-    /// What to predict: a table (`-` reads standard input), or pictures: files, folders or a named set
+    /// What to predict: a table or graphs (`-` reads standard input), or pictures: files, folders or a named set
     #[arg(required = true)]
     inputs: Vec<String>,
     /// Where to write: .csv, .parquet or .jsonl, also .gz; `-` is CSV to standard output
@@ -45,7 +46,7 @@ pub(crate) struct Args {
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]
-    pictures: Pictures,
+    given: GivenArgs,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -81,6 +82,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let rows = match &model.header().schema {
         Schema::Table(schema) => predict_table(args, &model, schema)?,
         Schema::Images(schema) => predict_pictures(args, &model, schema)?,
+        Schema::Graphs(schema) => predict_graphs(args, &model, schema)?,
         Schema::Own(_) => unreachable!("loading refuses an encoder from outside"),
     };
     if !args.quiet && args.out != "-" {
@@ -89,17 +91,24 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-fn predict_table(args: &Args, model: &Model, schema: &TableSchema) -> Result<usize, Failure> {
-    let [input] = &args.inputs[..] else {
-        return Err(Failure::Usage(format!(
-            "{} predicts rows of one table, and {} were named\nhint: name one",
+/// The one input that the model can take.
+fn only<'a>(args: &'a Args, what: &str) -> Result<&'a str, Failure> {
+    match &args.inputs[..] {
+        [input] => Ok(input),
+        several => Err(Failure::Usage(format!(
+            "{} predicts {what}, and {} were named\nhint: name one",
             args.model.display(),
-            args.inputs.len()
-        )));
-    };
+            several.len()
+        ))),
+    }
+}
+
+fn predict_table(args: &Args, model: &Model, schema: &TableSchema) -> Result<usize, Failure> {
+    let input = only(args, "rows of one table")?;
+    let source = args.given.tables(input, Part::Test)?.remove(0);
     let options = args.reading.options(&model.header().config);
     let keep = distinct(&args.keep);
-    let blocks = read_blocks(&Source::new(input), &options, &schema.columns(), &keep, BLOCK_ROWS)?;
+    let blocks = read_blocks(&source, &options, &schema.columns(), &keep, BLOCK_ROWS)?;
     let columns = Columns::new(model, args);
     let kept = blocks.kept_schema().fields().to_vec();
     let (mut writer, output) = columns.writer(kept, args)?;
@@ -128,7 +137,7 @@ fn predict_table(args: &Args, model: &Model, schema: &TableSchema) -> Result<usi
 }
 
 fn predict_pictures(args: &Args, model: &Model, schema: &ImageSchema) -> Result<usize, Failure> {
-    let Some(source) = args.pictures.source(&args.inputs)? else {
+    let Given::Images(source) = args.given.recognise(&args.inputs)? else {
         return Err(Failure::Usage(format!(
             "{} predicts pictures, and {} is none\nhint: name picture files, a folder of them, or a named set",
             args.model.display(),
@@ -141,8 +150,7 @@ fn predict_pictures(args: &Args, model: &Model, schema: &ImageSchema) -> Result<
                 .into(),
         ));
     }
-    let options = ImageOptions { part: Part::Test, ..args.pictures.options(schema.options()) };
-    let (set, notices) = read_images(&source, &options, None)?;
+    let (set, notices) = args.given.images(&source, ImageOptions { part: Part::Test, ..schema.options() })?;
     if !args.quiet {
         notices.iter().for_each(|notice| eprintln!("note: {notice}"));
     }
@@ -155,6 +163,29 @@ fn predict_pictures(args: &Args, model: &Model, schema: &ImageSchema) -> Result<
         columns.writer(vec![Arc::new(Field::new("file", DataType::Utf8, false))], args)?;
     let values = columns.values(model, &Inputs::Images(Images::new(set, schema, false)));
     writer.write(&batch(&output, std::iter::once(names).chain(values).collect()))?;
+    writer.finish()?;
+    Ok(rows)
+}
+
+fn predict_graphs(args: &Args, model: &Model, schema: &GraphSchema) -> Result<usize, Failure> {
+    if !args.keep.is_empty() {
+        return Err(Failure::Usage(
+            "graphs have no columns to keep\nhint: leave `--keep` out; the graph's number is always there"
+                .into(),
+        ));
+    }
+    let (set, notices) = args.given.graphs(only(args, "one set of graphs")?, false)?;
+    if !args.quiet {
+        notices.iter().for_each(|notice| eprintln!("note: {notice}"));
+    }
+    let rows = set.len();
+    let inputs = Inputs::graphs(schema.conform(set.unlabelled())?, schema)?;
+    let numbers: ArrayRef = Arc::new(UInt64Array::from_iter_values(1..=rows as u64));
+    let columns = Columns::new(model, args);
+    let (mut writer, output) =
+        columns.writer(vec![Arc::new(Field::new("graph", DataType::UInt64, false))], args)?;
+    let values = columns.values(model, &inputs);
+    writer.write(&batch(&output, std::iter::once(numbers).chain(values).collect()))?;
     writer.finish()?;
     Ok(rows)
 }

@@ -1,11 +1,12 @@
-//! `ign train`: a table or pictures in, a model file out.
+//! `ign train`: a table, pictures or graphs in, a model file out.
 
-use super::{Failure, Reading, Threads};
+use super::given::{Given, GivenArgs, Known, read_table};
+use super::{Failure, Reading, Threads, folds};
 use crate::output::{self, print};
 use crate::progress::{Progress, interrupted, watch_for_interrupts};
-use data::{ImageOptions, ImageSize, ImageSource, Notice, Source, Task, read_images, read_table};
+use data::{Column, ImageOptions, Notice, Source, Task};
 use ign::artifact::{load_checkpoint, save_checkpoint};
-use ign::{Config, Fit, FitEvent, Kind, Model, Prepared};
+use ign::{Config, Fit, FitEvent, Kind, Model, Prepared, Schema};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -16,11 +17,12 @@ const CHECKPOINT_EVERY: Duration = Duration::from_secs(120);
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What to learn from: a table (CSV, Parquet or JSON lines, also .gz; `-` reads standard input), a folder of
-    /// pictures (a sub-folder for each class, idx or CIFAR-10 files), or a named set (mnist, toy-mnist, cifar10,
-    /// fashion-mnist)
+    /// What to learn from: a table (CSV, Parquet or JSON lines, also .gz and .xz, or .npy; `-` reads standard input),
+    /// a folder of pictures (a sub-folder for each class, idx or CIFAR-10 files), graphs (a zip archive or folder of
+    /// the TU Dortmund collection, or JSON lines with nodes and edges), or a named set (mnist, toy-mnist, cifar10,
+    /// fashion-mnist, imdb-text, imdb-graph)
     input: String,
-    /// Column to predict; several with commas
+    /// Column to predict, or a .npy file of them; several with commas
     #[arg(long, value_delimiter = ',')]
     target: Vec<String>,
     /// Where to write the model [default: the input's name with .ign]
@@ -32,19 +34,36 @@ pub(crate) struct Args {
     /// What stands on the features: the Gaussian process, or a plain softmax layer to compare with
     #[arg(long, value_parser = ["gp", "softmax"])]
     head: Option<String>,
-    /// The network: dense layers, convolutions (pictures), or none where the inputs are features that were computed
-    /// elsewhere [default: mlp]
-    #[arg(long, value_parser = ["mlp", "cnn", "identity"])]
+    /// The network: dense layers (mlp), convolutions for pictures (cnn), bags or messages for graphs (bag, gin), or
+    /// none where the inputs are features that were computed elsewhere (identity) [default: what suits the input]
+    #[arg(long, value_parser = ["mlp", "cnn", "bag", "gin", "identity"])]
     encoder: Option<String>,
     /// More than two classes: one network for all, or one for each class
     #[arg(long, value_parser = ["shared", "independent"])]
     multiclass: Option<String>,
+    /// Columns that hold text; several with commas [default: those with many words]
+    #[arg(long, value_delimiter = ',')]
+    text: Vec<String>,
+    /// Cross-validate first: so many parts, each of them held out once
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(2..))]
+    folds: Option<u64>,
+    /// Repeat the cross-validation with other parts
+    #[arg(long, value_name = "R", default_value_t = 1, requires = "folds", value_parser = clap::value_parser!(u64).range(1..))]
+    repeats: u64,
     #[command(flatten)]
-    pictures: Pictures,
+    given: GivenArgs,
     #[command(flatten)]
     run: RunArgs,
     #[command(flatten)]
     reading: Reading,
+}
+
+/// Keys of the configuration and their values.
+type Settings = Vec<(String, toml::Value)>;
+
+/// The key of a column's type.
+fn column_key(column: &str) -> String {
+    format!("data.columns.{}", toml::Value::from(column))
 }
 
 /// What `train` and `demo` share.
@@ -80,7 +99,7 @@ pub(crate) struct RunArgs {
 
 impl RunArgs {
     /// The resolved configuration.
-    pub(crate) fn config(&self, kind: Kind, settings: &[(&str, toml::Value)]) -> Result<Config, Failure> {
+    pub(crate) fn config(&self, kind: Kind, settings: &[(String, toml::Value)]) -> Result<Config, Failure> {
         let text = match &self.config {
             Some(path) => {
                 let source = std::fs::read_to_string(path);
@@ -98,6 +117,19 @@ impl RunArgs {
         Ok(Config::resolve(kind, self.preset.as_deref(), file, &overrides)?)
     }
 
+    pub(crate) fn resume(&self) -> bool {
+        self.resume
+    }
+
+    /// The same, but resuming only where there is something to resume.
+    pub(crate) fn resuming_from(&self, out: &Path) -> Self {
+        Self { resume: self.resume && checkpoint_path(out).exists(), ..self.clone() }
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.start()
+    }
+
     pub(crate) fn json(&self) -> bool {
         self.json
     }
@@ -111,91 +143,97 @@ impl RunArgs {
     }
 }
 
-/// How to read pictures.
-#[derive(clap::Args, Clone)]
-pub(crate) struct Pictures {
-    /// Size that pictures are brought to, for example 32x32 [default: their own where it is the
-    /// same for all and at most 256, else the most frequent one, at most 64 on the longer side]
-    #[arg(long, value_name = "HxW")]
-    image_size: Option<ImageSize>,
-    /// Leave pictures out that cannot be read, and count them
-    #[arg(long)]
-    skip_unreadable: bool,
-    /// Where named sets are [default: the environment variable IGN_DATA]
-    #[arg(long, value_name = "DIR")]
-    data_dir: Option<PathBuf>,
-}
-
-impl Pictures {
-    /// The pictures that are meant; `None` for a table.
-    pub(crate) fn source(&self, inputs: &[String]) -> Result<Option<ImageSource>, Failure> {
-        Ok(ImageSource::recognise(inputs, data::data_dir(self.data_dir.as_deref()).as_deref())?)
-    }
-
-    pub(crate) fn options(&self, base: ImageOptions) -> ImageOptions {
-        ImageOptions {
-            size: self.image_size.or(base.size),
-            skip_unreadable: self.skip_unreadable || base.skip_unreadable,
-            ..base
-        }
-    }
-}
-
 impl Args {
     /// What the flags say, as settings.
-    fn settings(&self) -> Vec<(&'static str, toml::Value)> {
-        let mut settings: Vec<(&str, toml::Value)> = Vec::new();
+    fn settings(&self) -> Settings {
+        let mut settings = Settings::new();
         if !self.target.is_empty() {
-            settings.push(("data.target", self.target.clone().into()));
+            settings.push(("data.target".into(), self.target.clone().into()));
         }
+        settings.extend(self.text.iter().map(|name| (column_key(name), "text".into())));
         let flags = [
             ("data.task", &self.task),
             ("head", &self.head),
             ("encoder.kind", &self.encoder),
             ("gp.multiclass", &self.multiclass),
         ];
-        settings.extend(flags.into_iter().filter_map(|(key, flag)| Some((key, flag.clone()?.into()))));
+        settings.extend(flags.into_iter().filter_map(|(key, flag)| Some((key.into(), flag.clone()?.into()))));
         settings
     }
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let out = args.out.clone().unwrap_or_else(|| default_path(&args.input));
-    let settings = args.settings();
-    let pictures = args.pictures.source(std::slice::from_ref(&args.input))?;
-    if let Some(source) = pictures {
-        let config = args.run.config(Kind::Images, &settings)?;
-        if !config.data.target.is_empty() || config.data.task == Some(Task::Regression) {
-            return Err(Failure::Usage(format!(
-                "{} holds pictures: their classes are learned, there is no target column and no regression\nhint: leave `--target` and `--task` out",
-                args.input
-            )));
-        }
-        check_not_input(&out, &[Path::new(&args.input)])?;
-        check_writable(&out)?;
-        let (set, notices) = read_images(&source, &args.pictures.options(ImageOptions::default()), None)?;
-        return learn(Prepared::images(set, &config)?, notices, &config, &out, &args.run).map(drop);
-    }
-    let config = args.run.config(Kind::Numbers, &settings)?;
-    if config.data.target.is_empty() {
-        return Err(Failure::Usage(format!(
-            "which column of {} is to be predicted?\nhint: name it with `--target NAME`, or `data.target` in the configuration",
-            args.input
-        )));
-    }
+    let mut settings = args.settings();
     check_not_input(&out, &[Path::new(&args.input)])?;
-    check_writable(&out)?;
-    let table = read_table(&Source::new(&args.input), &args.reading.options(&config))?;
-    let (task, notice) = match config.data.task {
-        Some(task) => (task, None),
-        None => data::recognise_task(&table, &config.data.target)?,
+    let (known, notices, config) = match args.given.recognise(std::slice::from_ref(&args.input))? {
+        Given::Images(source) => {
+            let config = args.run.config(Kind::Images, &settings)?;
+            refuse_target(&config, &args.input, "pictures")?;
+            check_writable(&out)?;
+            let (set, notices) = args.given.images(&source, ImageOptions::default())?;
+            (Known::Images(set), notices, config)
+        }
+        Given::Graphs(source) => {
+            let config = args.run.config(Kind::Graphs, &settings)?;
+            refuse_target(&config, &args.input, "graphs")?;
+            check_writable(&out)?;
+            let (set, notices) = data::read_graphs(&source, true)?;
+            (Known::Graphs(set), notices, config)
+        }
+        Given::Table(named) => {
+            let mut source = Source::new(&args.input);
+            if let Some(named) = &named {
+                let known = named.column_types().into_iter();
+                let mut first: Settings =
+                    known.map(|(name, kind)| (column_key(&name), kind.to_string().into())).collect();
+                first.push(("data.target".into(), vec![named.target().to_owned()].into()));
+                first.append(&mut settings); // what the user says goes last, and rules
+                settings = first;
+                source = named.sources(data::Part::Train)?.remove(0);
+            }
+            let mut config = args.run.config(Kind::Numbers, &settings)?;
+            if config.data.target.is_empty() {
+                return Err(Failure::Usage(format!(
+                    "which column of {} is to be predicted?\nhint: name it with `--target NAME`, or `data.target` in the configuration",
+                    args.input
+                )));
+            }
+            check_writable(&out)?;
+            let table = read_table(&source, &args.reading, &mut config)?;
+            let target = config.data.target;
+            let (task, notice) = match config.data.task {
+                Some(task) => (task, None),
+                None => data::recognise_task(&table, &target)?,
+            };
+            let has_text = |(name, column): (&String, &Column)| {
+                matches!(column, Column::Text(_)) && !target.contains(name)
+            };
+            let texts = table.names().iter().zip(table.columns()).any(has_text);
+            let kind = match (task, texts) {
+                (Task::Regression, false) => Kind::Numbers,
+                (Task::Classification, false) => Kind::Classes,
+                (Task::Regression, true) => Kind::TextNumbers,
+                (Task::Classification, true) => Kind::TextClasses,
+            };
+            let mut config = args.run.config(kind, &settings)?;
+            config.data.target = target;
+            (Known::Table(table), notice.into_iter().collect(), config)
+        }
     };
-    let config = match task {
-        Task::Regression => config,
-        Task::Classification => args.run.config(Kind::Classes, &settings)?,
-    };
-    let notices = notice.into_iter().collect();
-    learn(Prepared::new(&table, &config)?, notices, &config, &out, &args.run).map(drop)
+    if let Some(folds) = args.folds {
+        return folds::run(&known, notices, &config, [folds, args.repeats], &out, &args.run);
+    }
+    learn(known.prepare(&config)?, notices, &config, &out, &args.run).map(drop)
+}
+
+fn refuse_target(config: &Config, input: &str, what: &str) -> Result<(), Failure> {
+    if config.data.target.is_empty() && config.data.task != Some(Task::Regression) {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "{input} holds {what}: their classes are learned, there is no target column and no regression\nhint: leave `--target` and `--task` out"
+    )))
 }
 
 /// Trains, saves and reports; used by `demo` too.
@@ -212,9 +250,20 @@ pub(crate) fn learn(
     notices.iter().chain(&prepared.notices).for_each(|notice| progress.note(&notice.to_string()));
     let [train, validation, test] = prepared.rows();
     let schema = &prepared.schema;
-    let inputs = match schema.table() {
-        Some(table) => format!("{} inputs as {} numbers", table.inputs.len(), schema.width()),
-        None => format!("pictures of {} numbers", schema.width()),
+    let inputs = match schema {
+        Schema::Table(table) => match table.text_columns().count() {
+            0 => format!("{} inputs as {} numbers", table.inputs.len(), schema.width()),
+            texts => {
+                let others = table.inputs.len() - texts;
+                let words: Vec<String> = table
+                    .text_columns()
+                    .map(|(name, t)| format!("`{name}` knows {} words", t.vocabulary()))
+                    .collect();
+                format!("{texts} texts ({}), {others} other inputs", words.join(", "))
+            }
+        },
+        Schema::Graphs(_) => format!("graphs whose nodes have {} numbers", schema.width()),
+        Schema::Images(_) | Schema::Own(_) => format!("pictures of {} numbers", schema.width()),
     };
     progress.note(&format!(
         "{train} rows to train on, {validation} for validation, {test} for the test; {inputs}"

@@ -17,6 +17,7 @@ pub mod pool;
 
 use super::mlp::{Dense, dropout_mask, zeros};
 use super::{Encoder, Mode};
+use crate::inputs::Inputs;
 pub use batch::Graphs;
 use burn::module::{Module, Param};
 use burn::tensor::activation::relu;
@@ -238,8 +239,6 @@ impl GraphNetwork {
 }
 
 impl Encoder for GraphNetwork {
-    type Inputs = Graphs;
-
     fn dim(&self) -> usize {
         self.shape.features
     }
@@ -248,8 +247,9 @@ impl Encoder for GraphNetwork {
         self.shape.members
     }
 
-    fn features(&self, inputs: &Graphs, rows: &[usize], mode: Mode) -> Tensor<2> {
-        self.features_of(inputs, rows, mode)
+    fn features(&self, inputs: &Inputs, rows: &[usize], mode: Mode) -> Tensor<2> {
+        let Inputs::Graphs(graphs) = inputs else { panic!("an encoder of graphs reads graphs") };
+        self.features_of(graphs, rows, mode)
     }
 }
 

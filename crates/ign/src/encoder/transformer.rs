@@ -33,6 +33,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension, ops::FloatTensorOps};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor, TensorData};
+use data::Texts;
 use network::{Tape, part_seed};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -42,31 +43,6 @@ use std::sync::Arc;
 const EMBEDDING: f64 = 0.05;
 /// The token of every word that the vocabulary does not know.
 const UNKNOWN: u32 = 1;
-
-/// Texts as token ids: row `i` is `tokens[offsets[i]..offsets[i + 1]]`.
-#[derive(Debug, Clone, Default)]
-pub struct Texts {
-    /// Ids of all rows, none of them 0.
-    pub tokens: Vec<u32>,
-    /// Where each row begins, and the end of the last.
-    pub offsets: Vec<usize>,
-}
-
-impl Texts {
-    /// The ids of one row.
-    pub fn row(&self, row: usize) -> &[u32] {
-        &self.tokens[self.offsets[row]..self.offsets[row + 1]]
-    }
-}
-
-/// What a text encoder reads: one set of texts for each tower, and the other columns.
-#[derive(Debug, Clone)]
-pub struct TextInputs {
-    /// In the order of the towers.
-    pub texts: Vec<Texts>,
-    /// Of the network beside the texts.
-    pub beside: Option<Inputs>,
-}
 
 /// Norm over the channels of a token.
 #[derive(Module, Debug)]
@@ -239,8 +215,6 @@ impl Tower {
 }
 
 impl Encoder for Transformer {
-    type Inputs = TextInputs;
-
     fn dim(&self) -> usize {
         self.shape.features
     }
@@ -249,8 +223,9 @@ impl Encoder for Transformer {
         self.shape.members
     }
 
-    fn features(&self, inputs: &TextInputs, rows: &[usize], mode: Mode) -> Tensor<2> {
-        self.features_of(&inputs.texts.iter().collect::<Vec<_>>(), inputs.beside.as_ref(), rows, mode)
+    fn features(&self, inputs: &Inputs, rows: &[usize], mode: Mode) -> Tensor<2> {
+        let Inputs::Table(matrix) = inputs else { panic!("an encoder of texts reads a table") };
+        self.features_of(&matrix.texts.iter().collect::<Vec<_>>(), Some(inputs), rows, mode)
     }
 }
 

@@ -1,0 +1,124 @@
+//! What a user names as input: a table, pictures or graphs, by path, name or pipe.
+
+use super::{Failure, Reading};
+use data::{
+    GraphSet, GraphSource, ImageOptions, ImageSet, ImageSize, ImageSource, NamedTable, Notice, Part, Source,
+    Table, read_graphs, read_images,
+};
+use ign::{Config, Prepared};
+use std::path::{Path, PathBuf};
+
+/// Flags that say what an input is and where.
+#[derive(clap::Args, Clone)]
+pub(crate) struct GivenArgs {
+    /// Size that pictures are brought to, for example 32x32 [default: their own where it is the
+    /// same for all and at most 256, else the most frequent one, at most 64 on the longer side]
+    #[arg(long, value_name = "HxW")]
+    image_size: Option<ImageSize>,
+    /// Leave pictures out that cannot be read, and count them
+    #[arg(long)]
+    skip_unreadable: bool,
+    /// Where named sets are [default: the environment variable IGN_DATA]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+}
+
+/// What an input is.
+pub(crate) enum Given {
+    /// A table, perhaps a public one.
+    Table(Option<NamedTable>),
+    /// Pictures.
+    Images(ImageSource),
+    /// Graphs.
+    Graphs(GraphSource),
+}
+
+/// Inputs with what is known of them, in memory.
+pub(crate) enum Known {
+    Table(Table),
+    Images(ImageSet),
+    Graphs(GraphSet),
+}
+
+impl Known {
+    /// Splits and encodes.
+    pub(crate) fn prepare(&self, config: &Config) -> Result<Prepared, ign::Error> {
+        match self {
+            Self::Table(table) => Prepared::new(table, config),
+            Self::Images(set) => Prepared::images(set.clone(), config),
+            Self::Graphs(set) => Prepared::graphs(set.clone(), config),
+        }
+    }
+}
+
+impl GivenArgs {
+    /// What the user means.
+    pub(crate) fn recognise(&self, inputs: &[String]) -> Result<Given, Failure> {
+        let data_dir = self.data_dir();
+        if let Some(source) = ImageSource::recognise(inputs, data_dir.as_deref())? {
+            return Ok(Given::Images(source));
+        }
+        if let Some(source) = GraphSource::recognise(inputs, data_dir.as_deref())? {
+            return Ok(Given::Graphs(source));
+        }
+        Ok(Given::Table(NamedTable::recognise(inputs, data_dir.as_deref())?))
+    }
+
+    fn data_dir(&self) -> Option<PathBuf> {
+        data::data_dir(self.data_dir.as_deref())
+    }
+
+    /// Pictures, as a model or nobody asks for them.
+    pub(crate) fn images(
+        &self,
+        source: &ImageSource,
+        base: ImageOptions,
+    ) -> Result<(ImageSet, Vec<Notice>), Failure> {
+        let options = ImageOptions {
+            size: self.image_size.or(base.size),
+            skip_unreadable: self.skip_unreadable || base.skip_unreadable,
+            ..base
+        };
+        Ok(read_images(source, &options, None)?)
+    }
+
+    /// The graphs of this name, where nothing but graphs is expected.
+    pub(crate) fn graphs(&self, input: &str, labelled: bool) -> Result<(GraphSet, Vec<Notice>), Failure> {
+        Ok(read_graphs(&GraphSource::given(input, self.data_dir().as_deref())?, labelled)?)
+    }
+
+    /// The tables of this name, where nothing but a table is expected.
+    pub(crate) fn tables(&self, input: &str, part: Part) -> Result<Vec<Source>, Failure> {
+        match NamedTable::recognise(&[input.to_owned()], self.data_dir().as_deref())? {
+            Some(named) => Ok(named.sources(part)?),
+            None => Ok(vec![Source::new(input)]),
+        }
+    }
+}
+
+/// `test`, `train` or `all`.
+pub(crate) fn part(name: &str) -> Part {
+    match name {
+        "train" => Part::Train,
+        "all" => Part::All,
+        _ => Part::Test,
+    }
+}
+
+/// The table to learn from; a target that is a `.npy` file joins it as a column of the file's name.
+pub(crate) fn read_table(source: &Source, reading: &Reading, config: &mut Config) -> Result<Table, Failure> {
+    let mut table = data::read_table(source, &reading.options(config))?;
+    for target in &mut config.data.target {
+        if is_npy(target) {
+            let (name, column) = data::read_npy_column(Path::new(target))?;
+            table = table.with_column(&name, column)?;
+            *target = name;
+        }
+    }
+    Ok(table)
+}
+
+/// Whether a target is named by a file instead of a column.
+pub(crate) fn is_npy(target: &str) -> bool {
+    target.ends_with(".npy") && Path::new(target).is_file()
+}
