@@ -9,8 +9,24 @@
 //! both  u₀ = g     uₗ = relu(uₗ₋₁ Wₗ + bₗ)     Φ_k = u_L W_Φ + b_Φ     Φ = [Φ₁ | … | Φ_K]  [N, D]
 //! ```
 //! A batch is one graph of many parts: nothing is padded, and Φ of a graph is a function of that graph and the
-//! parameters alone, whatever the order of its nodes. All K members share x and the bags; [`pool`] takes them at once.
+//! parameters alone, whatever the order of its nodes. All K members share x and the bags; [`mod@pool`] takes them at once.
 //! Cost of a graph of n nodes, E directed edges and `width` W: O(K T (n W² + E W)).
+//!
+//! IMDB-BINARY, ten times tenfold stratified cross-validation, mean and deviation of the ten means. Degree of a node as
+//! one of 65 indicators, `width` 32, 16 features, one member, no dropout; 30 epochs with a linear readout, then 10 of the
+//! likelihood with 64 inducing points, batches of 32, rates 3e-3 and 1e-3 with cosine descent, decay 0.01, no validation
+//! part, the last parameters kept. The two were chosen among five settings by three other splits of the same graphs,
+//! where all lay between 73.4 % and 74.3 % (these two at 74.3 % and 73.9 %), the first for its accuracy, the second for
+//! its log-loss; both figures below were computed once. A fold takes 2 to 3 s of one shared core.
+//!
+//! ```text
+//! kind   rounds   neighbours   nodes   accuracy         log-loss
+//! gin         2   mean         mean    73.80 ± 0.53 %      0.537
+//! bag         1   sum          mean    72.97 ± 0.74 %      0.500
+//! ```
+//! Whoever learns all graphs by heart gets 88.6 %: there are 537 different sets of degrees, and equal ones differ in
+//! class. In a prototype with the linear readout alone, on two splits, maxima over neighbours and nodes lost 12 points
+//! against means, the logarithm of the degree instead of indicators 2, and leaving x_j out of a bag 1.5.
 
 mod batch;
 pub mod pool;
