@@ -106,6 +106,13 @@ class Bench:
         ours = lambda: self.our_seconds("class-step", precision, inducing=inducing, inputs=c.INPUTS, classes=c.CLASSES)
         return self.times(name, precision, target, ours, timer)
 
+    def text_step(self, name, target, peer, lengths):
+        import text_problem as t
+
+        timer = step_timer(peer(lengths))
+        ours = lambda: self.our_seconds("text-step", "f32", batch=t.BATCH, features=t.FEATURES, lengths=lengths)
+        return self.times(name, "f32", target, ours, timer)
+
     def predict(self, precision, target, predictor):
         import problem
 
@@ -133,10 +140,12 @@ def rows(bench):
     import class_problem
     import gpytorch_svgp
     import jax_jit
+    import text_problem
     import torch_autograd
     import torch_hand
     import torch_laplace
     import torch_predict
+    import torch_text
 
     plan = []
     for peer, target, precisions in (
@@ -151,6 +160,10 @@ def rows(bench):
         for m in class_problem.INDUCING:
             name = f"class-step M={m} vs {peer.name}"
             plan += [(name, lambda a=(name, p, target, peer, m): bench.class_step(*a)) for p in ("f32", "f64")]
+    for lengths in text_problem.LENGTHS:
+        for peer in torch_text.PEERS:
+            name = f"text-step {lengths} vs {peer.name}"
+            plan.append((name, lambda a=(name, 1.0, peer, lengths): bench.text_step(*a)))
     for predictor, target, precisions in (
         (torch_predict.Predictor, 2.0, ("f32", "f64")),
         (gpytorch_svgp.Predictor, 5.0, ("f32", "f64")),

@@ -7,6 +7,8 @@ use data::{ImageSet, Simulated};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use gp::{Coupling, InducingPoints, Kernel, Likelihood, Model, Objective, Real};
+use ign::encoder::transformer::{Pooling, TextInputs, TextShape, Texts, TowerShape, Transformer};
+use ign::train::{Event, ReadoutStart, Targets, Trainer, TrainingData};
 use ign::{Config, Fit, FitEvent, Inputs, Kind, Prepared};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -30,6 +32,8 @@ struct Request {
     rows: usize,
     #[serde(default)]
     classes: usize,
+    #[serde(default)]
+    lengths: String,
 }
 
 fn main() {
@@ -40,6 +44,7 @@ fn main() {
         let answer = match request.job.as_str() {
             "step" => step(&request),
             "class-step" => class_step(&request),
+            "text-step" => text_step(&request),
             "predict" => predict(&request),
             "head" if single => head::<f32>(&request, 1e-3),
             "head" => head::<f64>(&request, 1e-4),
@@ -123,6 +128,71 @@ fn class_step(request: &Request) -> Value {
     };
     let prepared = Prepared::images(set, &config).expect("valid pictures");
     steps(request, &config, &prepared)
+}
+
+/// A text encoder (one block, width 32, 200 tokens) with a logistic readout, as a plain network is trained.
+fn text_step(request: &Request) -> Value {
+    let overrides = [
+        "head=softmax".into(),
+        "train.warm_steps=0".into(),
+        "train.warm_epochs=1".into(),
+        "train.weight_decay=0.0".into(),
+        format!("train.warm_batch_size={}", request.batch),
+    ];
+    let config =
+        Config::resolve(Kind::Classes, Some("default"), None, &overrides).expect("a valid configuration");
+    let (vocabulary, length) = (20_000, 200);
+    let tower = TowerShape {
+        vocabulary,
+        length,
+        width: 32,
+        heads: 2,
+        feed_forward: 32,
+        blocks: 1,
+        pooling: Pooling::Mean,
+    };
+    let shape = TextShape {
+        towers: vec![tower],
+        beside: None,
+        features: request.features,
+        members: 1,
+        dropout: 0.0,
+        word_dropout: 0.0,
+    };
+    let mut random = ChaCha8Rng::seed_from_u64(0);
+    let (mut tokens, mut offsets, mut labels) = (Vec::new(), vec![0], Vec::new());
+    for _ in 0..request.batch * (request.steps + 4) {
+        // As in text_problem.py.
+        let short = request.lengths == "mixed" && random.random::<f64>() < 0.4;
+        let count = if short { random.random_range(40..length) } else { length };
+        tokens.extend((0..count).map(|_| {
+            let place = random.random::<f64>().powi(4);
+            2 + ((vocabulary - 2) as f64 * place) as u32
+        }));
+        offsets.push(tokens.len());
+        labels.push(random.random_range(0..2));
+    }
+    let rows: Vec<usize> = (0..labels.len()).collect();
+    let inputs = TextInputs { texts: vec![Texts { tokens, offsets }], beside: None };
+    let data = TrainingData {
+        inputs: &inputs,
+        targets: Targets::Classes { labels: &labels, classes: 2, weights: &[] },
+        train: &rows,
+        validation: &[],
+    };
+    let encoder = Transformer::new(shape, 0, &Default::default());
+    let trainer = Trainer::new(&config, encoder, ReadoutStart::Random, data, request.threads);
+    let mut marks = Vec::new();
+    trainer
+        .run(None, &mut |event| {
+            if let Event::Step { .. } = event {
+                marks.push(Instant::now());
+            }
+            marks.len() < request.steps + 3
+        })
+        .expect("the run is well-posed");
+    let seconds: Vec<f64> = marks.windows(2).skip(2).map(|pair| (pair[1] - pair[0]).as_secs_f64()).collect();
+    json!({ "seconds": seconds })
 }
 
 fn steps(request: &Request, config: &Config, prepared: &Prepared) -> Value {

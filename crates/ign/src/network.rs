@@ -22,8 +22,8 @@ pub(crate) trait Network: std::fmt::Debug + Send + Sync {
     fn decays(&self, path: &str) -> bool;
     /// Names, shapes and values of the parameters.
     fn parameters(&self) -> (Vec<Slot>, Vec<f32>);
-    /// Appends the gradients of all parameters.
-    fn gradients(&self, gradients: &Gradients, values: &mut Vec<f32>);
+    /// Appends the gradients of all parameters, which are gone afterwards.
+    fn take_gradients(&self, gradients: &mut Gradients, values: &mut Vec<f32>);
     /// The same network with other parameters, on `device`.
     fn with(&self, values: &[f32], device: &Device) -> Box<dyn Network>;
 }
@@ -49,8 +49,8 @@ impl<E: Encoder> Network for E {
         parameters::read(self)
     }
 
-    fn gradients(&self, gradients: &Gradients, values: &mut Vec<f32>) {
-        parameters::read_gradients(self, gradients, values);
+    fn take_gradients(&self, gradients: &mut Gradients, values: &mut Vec<f32>) {
+        parameters::take_gradients(self, gradients, values);
     }
 
     fn with(&self, values: &[f32], device: &Device) -> Box<dyn Network> {

@@ -38,16 +38,16 @@ impl ModuleVisitor for Reader {
     }
 }
 
-/// Reads gradients; a parameter that took no part has zeros.
+/// Takes gradients out; a parameter that took no part has zeros.
 struct GradientReader<'a> {
-    gradients: &'a Gradients,
+    gradients: &'a mut Gradients,
     values: &'a mut Vec<f32>,
 }
 
 impl ModuleVisitor for GradientReader<'_> {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         let tensor = param.val();
-        match tensor.grad(self.gradients) {
+        match tensor.grad_remove(self.gradients) {
             Some(gradient) => append(gradient, self.values),
             None => self.values.resize(self.values.len() + tensor.dims().iter().product::<usize>(), 0.0),
         }
@@ -84,8 +84,9 @@ pub(crate) fn read<M: Module>(module: &M) -> (Vec<Slot>, Vec<f32>) {
     (reader.slots, reader.values)
 }
 
-/// Appends the gradients of all parameters.
-pub(crate) fn read_gradients<M: Module>(module: &M, gradients: &Gradients, values: &mut Vec<f32>) {
+/// Appends the gradients of all parameters. They are taken out: a tensor that nobody else holds gives its numbers
+/// without a copy.
+pub(crate) fn take_gradients<M: Module>(module: &M, gradients: &mut Gradients, values: &mut Vec<f32>) {
     module.visit(&mut GradientReader { gradients, values });
 }
 

@@ -20,6 +20,7 @@ mod layers;
 mod network;
 mod product;
 mod shape;
+mod vectors;
 
 pub use shape::{Pooling, TextShape, TowerShape};
 

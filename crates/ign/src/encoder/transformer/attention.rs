@@ -4,16 +4,17 @@
 //! S = s Q Kᵀ    P = softmax(S)  by rows    O = P V          s = 1/√d;   Q, K, V, O  [L, d] of one head
 //! D = Σ_c dO ∘ O  [L]    dV = Pᵀ dO    dS = s P ∘ (dO Vᵀ − D)    dQ = dS K    dK = dSᵀ Q
 //! ```
-//! A strip of queries at a time: its scores stay in the first cache and `[L, L]` never exists. The backward pass makes
-//! them anew from the maxima and sums of the forward pass (Dao et al. 2022, algorithm 4).
-//! Keys lie transposed, padded to whole vectors; a padded score is −∞ and its probability an exact zero.
+//! A strip of queries at a time, each query in a lane of its own: the scores of a strip stay in the first cache, `[L, L]`
+//! never exists, and maxima and sums need no look across a vector. The backward pass makes the scores anew from the
+//! maxima and sums of the forward pass (Dao et al. 2022, algorithm 4).
 
 use super::product::{Left, Start, View, product};
-use gp::Real;
+use super::vectors::exp_of_negative;
+use pulp::{Arch, Simd, WithSimd};
 
 /// Queries that pass together.
-const STRIP: usize = 16;
-/// Floats to which keys are padded: the widest vector.
+const STRIP: usize = 32;
+/// Queries are padded to whole vectors, of the widest kind; what is computed for the padding goes nowhere.
 const LANES: usize = 16;
 
 /// Largest score of a query and 1 / Σ exp of its scores.
@@ -31,12 +32,10 @@ pub(super) struct Heads {
 /// Buffers that all texts of a block share.
 #[derive(Debug, Default)]
 pub(super) struct Space {
-    keys: Vec<f32>,   // [d, padded]
-    values: Vec<f32>, // [d, padded]
-    d_keys: Vec<f32>,
-    d_values: Vec<f32>,
-    scores: Vec<f32>,   // [STRIP, padded]
-    d_scores: Vec<f32>, // [STRIP, padded]
+    queries: Vec<f32>,  // [d, columns]  Qᵀ of a strip
+    out: Vec<f32>,      // [d, columns]  Oᵀ, or ∂Oᵀ
+    scores: Vec<f32>,   // [L, columns]  Sᵀ, then Pᵀ
+    d_scores: Vec<f32>, // [L, columns]
 }
 
 impl Heads {
@@ -52,23 +51,30 @@ impl Heads {
     pub(super) fn forward(&self, qkv: &[f32], out: &mut [f32], softmax: &mut [Softmax], space: &mut Space) {
         let (w, d) = (self.width, self.dim());
         let length = out.len() / w;
-        let padded = length.next_multiple_of(LANES);
-        space.scores.resize(STRIP * padded, 0.0);
+        let scale = self.scale();
         for (head, softmax) in softmax.chunks_exact_mut(length).enumerate() {
             let [q, k, v] = [0, 1, 2].map(|part| part * w + head * d);
-            transpose(&qkv[k..], 3 * w, [length, d], padded, &mut space.keys);
             for (strip, softmax) in softmax.chunks_mut(STRIP).enumerate() {
                 let (first, rows) = (strip * STRIP, softmax.len());
-                let queries = Left::Plain(View::new(&qkv[first * 3 * w + q..], 3 * w));
-                let scores = &mut space.scores[..rows * padded];
-                let keys = View::new(&space.keys, padded);
-                product((scores, padded), [rows, d, padded], Start::Zero, queries, keys);
-                exponentials(scores, padded, length, self.scale(), softmax);
+                let columns = rows.next_multiple_of(LANES);
+                let queries = &qkv[first * 3 * w + q..];
+                transpose(queries, 3 * w, [rows, d], columns, &mut space.queries);
+                space.scores.resize(length * columns, 0.0);
+                space.out.resize(d * columns, 0.0);
+                let scores = &mut space.scores[..length * columns];
+                let (keys, values) = (View::new(&qkv[k..], 3 * w), View::new(&qkv[v..], 3 * w));
+                let queries = View::new(&space.queries, columns);
+                product((scores, columns), [length, d, columns], Start::Zero, Left::Plain(keys), queries);
+                Arch::new().dispatch(Exponentials { scores, columns, scale, softmax });
+                let probabilities = View::new(scores, columns);
+                let values = Left::Transposed(values);
+                let sizes = [d, length, columns];
+                product((&mut space.out, columns), sizes, Start::Zero, values, probabilities);
                 let out = &mut out[first * w + head * d..];
-                let probabilities = Left::Plain(View::new(scores, padded));
-                product((out, w), [rows, length, d], Start::Zero, probabilities, View::new(&qkv[v..], 3 * w));
-                for (row, &[_, inverse]) in out.chunks_mut(w).zip(softmax.iter()) {
-                    row[..d].iter_mut().for_each(|x| *x *= inverse);
+                for (row, (out, &[_, inverse])) in out.chunks_mut(w).zip(softmax.iter()).enumerate() {
+                    for (c, out) in out[..d].iter_mut().enumerate() {
+                        *out = inverse * space.out[c * columns + row];
+                    }
                 }
             }
         }
@@ -82,50 +88,47 @@ impl Heads {
         d_qkv: &mut [f32],
         space: &mut Space,
     ) {
-        let (w, d) = (self.width, self.dim());
+        let (w, d, scale) = (self.width, self.dim(), self.scale());
         let length = out.len() / w;
-        let padded = length.next_multiple_of(LANES);
-        space.scores.resize(STRIP * padded, 0.0);
-        space.d_scores.resize(STRIP * padded, 0.0);
         for (head, softmax) in softmax.chunks_exact(length).enumerate() {
             let [q, k, v] = [0, 1, 2].map(|part| part * w + head * d);
-            transpose(&qkv[k..], 3 * w, [length, d], padded, &mut space.keys);
-            transpose(&qkv[v..], 3 * w, [length, d], padded, &mut space.values);
-            for sums in [&mut space.d_keys, &mut space.d_values] {
-                sums.clear();
-                sums.resize(d * padded, 0.0);
-            }
+            let (keys, values) = (View::new(&qkv[k..], 3 * w), View::new(&qkv[v..], 3 * w));
             for (strip, softmax) in softmax.chunks(STRIP).enumerate() {
                 let (first, rows) = (strip * STRIP, softmax.len());
-                let queries = View::new(&qkv[first * 3 * w + q..], 3 * w);
-                let (out, d_out) = (&out[first * w + head * d..], &d_out[first * w + head * d..]);
-                let scores = &mut space.scores[..rows * padded];
-                let d_scores = &mut space.d_scores[..rows * padded];
-                let (keys, values) = (View::new(&space.keys, padded), View::new(&space.values, padded));
-                let d_rows = View::new(d_out, w);
-                product((scores, padded), [rows, d, padded], Start::Zero, Left::Plain(queries), keys);
-                product((d_scores, padded), [rows, d, padded], Start::Zero, Left::Plain(d_rows), values);
-                let delta = |row: usize| {
+                let columns = rows.next_multiple_of(LANES);
+                let queries = &qkv[first * 3 * w + q..];
+                let [out, d_out] = [out, d_out].map(|x| &x[first * w + head * d..]);
+                transpose(queries, 3 * w, [rows, d], columns, &mut space.queries);
+                transpose(d_out, w, [rows, d], columns, &mut space.out);
+                let lanes = Lanes::new(softmax, |row| {
                     let [out, d_out] = [out, d_out].map(|x| &x[row * w..][..d]);
-                    out.iter().zip(d_out).map(|(o, d)| o * d).sum::<f32>()
-                };
-                let deltas: [f32; STRIP] =
-                    std::array::from_fn(|row| if row < rows { delta(row) } else { 0.0 });
-                slopes((scores, d_scores), padded, length, self.scale(), softmax, &deltas);
-                let (scores, d_scores) = (View::new(scores, padded), View::new(d_scores, padded));
-                let d_queries = &mut d_qkv[first * 3 * w + q..];
-                let keys = View::new(&qkv[k..], 3 * w);
-                product((d_queries, 3 * w), [rows, length, d], Start::Zero, Left::Plain(d_scores), keys);
-                let sizes = [d, rows, padded];
-                let (queries, d_rows) = (Left::Transposed(queries), Left::Transposed(d_rows));
-                product((&mut space.d_keys, padded), sizes, Start::Output, queries, d_scores);
-                product((&mut space.d_values, padded), sizes, Start::Output, d_rows, scores);
-            }
-            for (row, d_row) in d_qkv.chunks_exact_mut(3 * w).enumerate() {
-                for c in 0..d {
-                    d_row[k + c] = space.d_keys[c * padded + row];
-                    d_row[v + c] = space.d_values[c * padded + row];
+                    out.iter().zip(d_out).map(|(o, d)| o * d).sum()
+                });
+                for scores in [&mut space.scores, &mut space.d_scores] {
+                    scores.resize(length * columns, 0.0);
                 }
+                let (scores, d_scores) = (&mut space.scores[..], &mut space.d_scores[..]);
+                for (scores, left, right) in
+                    [(&mut *scores, keys, &space.queries), (&mut *d_scores, values, &space.out)]
+                {
+                    let (left, right) = (Left::Plain(left), View::new(right, columns));
+                    product((scores, columns), [length, d, columns], Start::Zero, left, right);
+                }
+                Arch::new().dispatch(Slopes { scores, d_scores, columns, scale, lanes: &lanes });
+                let (scores, d_scores) = (View::new(scores, columns), View::new(d_scores, columns));
+                let d_queries = &mut space.queries;
+                let sizes = [d, length, columns];
+                product((d_queries, columns), sizes, Start::Zero, Left::Transposed(keys), d_scores);
+                for (row, d_row) in d_qkv[first * 3 * w..].chunks_exact_mut(3 * w).take(rows).enumerate() {
+                    for (c, d_query) in d_row[q..q + d].iter_mut().enumerate() {
+                        *d_query = d_queries[c * columns + row];
+                    }
+                }
+                let start = if strip == 0 { Start::Zero } else { Start::Output };
+                let (sizes, stride) = ([length, rows, d], 3 * w);
+                let (queries, d_out) = (View::new(queries, 3 * w), View::new(d_out, w));
+                product((&mut d_qkv[k..], stride), sizes, start, Left::Plain(d_scores), queries);
+                product((&mut d_qkv[v..], stride), sizes, start, Left::Plain(scores), d_out);
             }
         }
     }
@@ -142,58 +145,93 @@ fn transpose(x: &[f32], stride: usize, [length, d]: [usize; 2], padded: usize, o
     }
 }
 
-/// Replaces scores by `exp(s (score − max))` and notes the maximum and 1 / the sum of each row.
-fn exponentials(scores: &mut [f32], padded: usize, length: usize, scale: f32, softmax: &mut [Softmax]) {
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            for (row, softmax) in scores.chunks_exact_mut(padded).zip(softmax) {
-                row[length..].fill(f32::NEG_INFINITY);
-                let (vectors, _) = row.as_chunks_mut::<LANES>();
-                let mut largest = [f32::NEG_INFINITY; LANES];
-                for vector in vectors.iter() {
-                    for lane in 0..LANES {
-                        largest[lane] =
-                            if vector[lane] > largest[lane] { vector[lane] } else { largest[lane] };
-                    }
+/// Replaces scores by `exp(s (score − max))` and notes the maximum and 1 / the sum of each column.
+struct Exponentials<'a> {
+    scores: &'a mut [f32], // [L, columns]
+    columns: usize,
+    scale: f32,
+    softmax: &'a mut [Softmax], // at most as many as columns
+}
+
+impl WithSimd for Exponentials<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let scale = simd.splat_f32s(self.scale);
+        let (scores, _) = S::as_mut_simd_f32s(self.scores);
+        let vectors = self.columns / S::F32_LANES;
+        for (vector, softmax) in self.softmax.chunks_mut(S::F32_LANES).enumerate() {
+            let mut tops = [simd.splat_f32s(f32::NEG_INFINITY); 4];
+            for rows in scores.chunks(4 * vectors) {
+                for (top, row) in tops.iter_mut().zip(rows.chunks_exact(vectors)) {
+                    *top = simd.max_f32s(*top, row[vector]);
                 }
-                let largest = largest.into_iter().fold(f32::NEG_INFINITY, f32::max);
-                let mut sums = [0.0; LANES];
-                for vector in vectors {
-                    for lane in 0..LANES {
-                        vector[lane] = f32::exp_of_negative(scale * (vector[lane] - largest));
-                        sums[lane] += vector[lane];
-                    }
-                }
-                *softmax = [largest, 1.0 / sums.iter().sum::<f32>()];
             }
-        },
-    );
+            let [a, b, c, d] = tops;
+            let top = simd.max_f32s(simd.max_f32s(a, b), simd.max_f32s(c, d));
+            let mut sum = simd.splat_f32s(0.0);
+            for row in scores.chunks_exact_mut(vectors) {
+                let power = exp_of_negative(simd, simd.mul_f32s(scale, simd.sub_f32s(row[vector], top)));
+                row[vector] = power;
+                sum = simd.add_f32s(sum, power);
+            }
+            let (tops, sums): (&[f32], &[f32]) = (
+                bytemuck::cast_slice(std::slice::from_ref(&top)),
+                bytemuck::cast_slice(std::slice::from_ref(&sum)),
+            );
+            for (softmax, (&top, &sum)) in softmax.iter_mut().zip(tops.iter().zip(sums)) {
+                *softmax = [top, 1.0 / sum];
+            }
+        }
+    }
+}
+
+/// What the backward pass knows of each query of a strip: maximum, 1 / sum and D; zeros for the padding.
+struct Lanes {
+    largest: [f32; STRIP],
+    inverse: [f32; STRIP],
+    delta: [f32; STRIP],
+}
+
+impl Lanes {
+    fn new(softmax: &[Softmax], delta: impl Fn(usize) -> f32) -> Self {
+        let mut lanes = Self { largest: [0.0; STRIP], inverse: [0.0; STRIP], delta: [0.0; STRIP] };
+        for (row, &[largest, inverse]) in softmax.iter().enumerate() {
+            (lanes.largest[row], lanes.inverse[row], lanes.delta[row]) = (largest, inverse, delta(row));
+        }
+        lanes
+    }
 }
 
 /// Replaces scores by probabilities and `d_scores` (∂P) by `s P ∘ (∂P − D)`.
-fn slopes(
-    (scores, d_scores): (&mut [f32], &mut [f32]),
-    padded: usize,
-    length: usize,
+struct Slopes<'a> {
+    scores: &'a mut [f32],   // [L, columns]
+    d_scores: &'a mut [f32], // [L, columns]
+    columns: usize,
     scale: f32,
-    softmax: &[Softmax],
-    deltas: &[f32; STRIP],
-) {
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            let rows = scores.chunks_exact_mut(padded).zip(d_scores.chunks_exact_mut(padded));
-            for ((row, d_row), (&[largest, inverse], &delta)) in rows.zip(softmax.iter().zip(deltas)) {
-                row[length..].fill(f32::NEG_INFINITY);
-                let (vectors, d_vectors) = (row.as_chunks_mut::<LANES>().0, d_row.as_chunks_mut::<LANES>().0);
-                for (p, d) in vectors.iter_mut().zip(d_vectors) {
-                    for lane in 0..LANES {
-                        p[lane] = inverse * f32::exp_of_negative(scale * (p[lane] - largest));
-                        d[lane] = scale * p[lane] * (d[lane] - delta);
-                    }
-                }
+    lanes: &'a Lanes,
+}
+
+impl WithSimd for Slopes<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let scale = simd.splat_f32s(self.scale);
+        let (scores, d_scores) = (S::as_mut_simd_f32s(self.scores).0, S::as_mut_simd_f32s(self.d_scores).0);
+        let vectors = self.columns / S::F32_LANES;
+        for vector in 0..vectors {
+            let Lanes { largest, inverse, delta } = self.lanes;
+            let largest = S::as_simd_f32s(largest).0[vector];
+            let inverse = S::as_simd_f32s(inverse).0[vector];
+            let delta = S::as_simd_f32s(delta).0[vector];
+            for (row, d_row) in scores.chunks_exact_mut(vectors).zip(d_scores.chunks_exact_mut(vectors)) {
+                let power = exp_of_negative(simd, simd.mul_f32s(scale, simd.sub_f32s(row[vector], largest)));
+                let p = simd.mul_f32s(inverse, power);
+                row[vector] = p;
+                d_row[vector] = simd.mul_f32s(simd.mul_f32s(scale, p), simd.sub_f32s(d_row[vector], delta));
             }
-        },
-    );
+        }
+    }
 }

@@ -3,51 +3,35 @@
 //! Tokens lie one after another, `[T, W]` row-major, whatever text they belong to.
 
 use super::product::{Left, Start, View, product};
+use super::vectors::{dot, map, sum};
+use pulp::{Arch, Simd, WithSimd};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
-/// Runs `work` compiled for the best instruction set found at run time: plain loops over slices.
+/// Calls `work` for each item, compiled for the best instruction set found at run time: plain loops over slices.
+///
+/// `work` must be `#[inline(always)]`. Not one closure around the loop: pulp calls that by `FnOnce`, through a shim that
+/// the compiler need not inline, and then a fused multiplication is a call.
 #[inline(always)]
-fn vectorised<R>(work: impl FnOnce() -> R) -> R {
-    pulp::Arch::new().dispatch(work)
+pub(super) fn each<I: Iterator>(items: I, work: impl FnMut(I::Item)) {
+    Arch::new().dispatch(Each(items, work));
 }
 
-const LANES: usize = 16;
+struct Each<I, W>(I, W);
+
+impl<I: Iterator, W: FnMut(I::Item)> WithSimd for Each<I, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self(items, mut work) = self;
+        for item in items {
+            work(item);
+        }
+    }
+}
+
 const EPSILON: f32 = 1e-5;
-
-/// `Σ xᵢ yᵢ` in sixteen interleaved sums.
-#[inline(always)]
-fn dot(x: &[f32], y: &[f32]) -> f32 {
-    let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
-    let mut sums = [0.0; LANES];
-    for (x, y) in x.iter().zip(y) {
-        for lane in 0..LANES {
-            sums[lane] += x[lane] * y[lane];
-        }
-    }
-    folded(sums) + x_rest.iter().zip(y_rest).map(|(x, y)| x * y).sum::<f32>()
-}
-
-/// `Σ xᵢ` in sixteen interleaved sums.
-#[inline(always)]
-fn sum(x: &[f32]) -> f32 {
-    let (vectors, rest) = x.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
-    for vector in vectors {
-        for lane in 0..LANES {
-            sums[lane] += vector[lane];
-        }
-    }
-    folded(sums) + rest.iter().sum::<f32>()
-}
-
-#[inline(always)]
-fn folded(mut sums: [f32; LANES]) -> f32 {
-    for half in [8, 4, 2, 1] {
-        for lane in 0..half {
-            sums[lane] += sums[lane + half];
-        }
-    }
-    sums[0]
-}
 
 /// Norm over the channels of a token: `norm(h) = γ u + β`, `u = (h − mean) / √(var + ε)`.
 #[derive(Debug, Clone, Copy)]
@@ -67,38 +51,15 @@ impl Norm<'_> {
     /// `norm(h)` into `out`.
     pub(super) fn forward(&self, h: &[f32], out: &mut [f32]) -> Normed {
         let w = self.gain.len();
-        let (mut u, mut inverse) = (vec![0.0; h.len()], vec![0.0; h.len() / w]);
-        vectorised(
-            #[inline(always)]
-            || {
-                for ((h, u), inverse) in h.chunks_exact(w).zip(u.chunks_exact_mut(w)).zip(&mut inverse) {
-                    let mean = sum(h) / w as f32;
-                    u.iter_mut().zip(h).for_each(|(u, h)| *u = h - mean);
-                    *inverse = 1.0 / (dot(u, u) / w as f32 + EPSILON).sqrt();
-                    u.iter_mut().for_each(|u| *u *= *inverse);
-                }
-            },
-        );
-        let normed = Normed { u, inverse };
+        let mut normed = Normed { u: vec![0.0; h.len()], inverse: vec![0.0; h.len() / w] };
+        Arch::new().dispatch(NormForward { h, normed: &mut normed, w });
         self.restore(&normed, out);
         normed
     }
 
     /// `norm(h)` again.
     pub(super) fn restore(&self, normed: &Normed, out: &mut [f32]) {
-        let w = self.gain.len();
-        vectorised(
-            #[inline(always)]
-            || {
-                for (u, out) in normed.u.chunks_exact(w).zip(out.chunks_exact_mut(w)) {
-                    for ((out, u), (gain, shift)) in
-                        out.iter_mut().zip(u).zip(self.gain.iter().zip(self.shift))
-                    {
-                        *out = gain * u + shift;
-                    }
-                }
-            },
-        );
+        Arch::new().dispatch(NormRestore { norm: *self, normed, out });
     }
 
     /// Adds to `d_h`, `d_gain` and `d_shift`; `d` is ∂norm(h) and is used up.
@@ -114,27 +75,96 @@ impl Norm<'_> {
         d_gain: &mut [f32],
         d_shift: &mut [f32],
     ) {
-        let w = self.gain.len();
-        vectorised(
-            #[inline(always)]
-            || {
-                let tokens = normed.u.chunks_exact(w).zip(&normed.inverse);
-                let slopes = d.chunks_exact_mut(w).zip(d_h.chunks_exact_mut(w));
-                for ((u, &inverse), (d, d_h)) in tokens.zip(slopes) {
-                    let (u, d, d_h, gain) = (&u[..w], &mut d[..w], &mut d_h[..w], &self.gain[..w]);
-                    let (d_gain, d_shift) = (&mut d_gain[..w], &mut d_shift[..w]);
-                    for c in 0..w {
-                        d_gain[c] += d[c] * u[c];
-                        d_shift[c] += d[c];
-                        d[c] *= gain[c];
-                    }
-                    let (mean, mean_u) = (sum(d) / w as f32, dot(d, u) / w as f32);
-                    for c in 0..w {
-                        d_h[c] += inverse * (d[c] - mean - u[c] * mean_u);
-                    }
-                }
-            },
-        );
+        Arch::new().dispatch(NormPullBack { gain: self.gain, normed, d, d_h, d_gain, d_shift });
+    }
+}
+
+struct NormForward<'a> {
+    h: &'a [f32],
+    normed: &'a mut Normed,
+    w: usize,
+}
+
+impl WithSimd for NormForward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let rows = self.h.chunks_exact(self.w).zip(self.normed.u.chunks_exact_mut(self.w));
+        for ((h, u), inverse) in rows.zip(&mut self.normed.inverse) {
+            let mean = simd.splat_f32s(sum(simd, h) / self.w as f32);
+            map(simd, u, [h, h, h], |_, h, _, _| simd.sub_f32s(h, mean));
+            *inverse = 1.0 / (dot(simd, u, u) / self.w as f32 + EPSILON).sqrt();
+            let factor = simd.splat_f32s(*inverse);
+            map(simd, u, [h, h, h], |u, _, _, _| simd.mul_f32s(u, factor));
+        }
+    }
+}
+
+struct NormRestore<'a> {
+    norm: Norm<'a>,
+    normed: &'a Normed,
+    out: &'a mut [f32],
+}
+
+impl WithSimd for NormRestore<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Norm { gain, shift } = self.norm;
+        for (u, out) in self.normed.u.chunks_exact(gain.len()).zip(self.out.chunks_exact_mut(gain.len())) {
+            map(simd, out, [u, gain, shift], |_, u, gain, shift| simd.mul_add_e_f32s(u, gain, shift));
+        }
+    }
+}
+
+struct NormPullBack<'a> {
+    gain: &'a [f32],
+    normed: &'a Normed,
+    d: &'a mut [f32],
+    d_h: &'a mut [f32],
+    d_gain: &'a mut [f32],
+    d_shift: &'a mut [f32],
+}
+
+impl WithSimd for NormPullBack<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { gain, normed, d, d_h, d_gain, d_shift } = self;
+        let w = gain.len();
+        let tokens = normed.u.chunks_exact(w).zip(&normed.inverse);
+        let slopes = d.chunks_exact_mut(w).zip(d_h.chunks_exact_mut(w));
+        for ((u, &inverse), (d, d_h)) in tokens.zip(slopes) {
+            map(simd, d_gain, [d, u, u], |sum, d, u, _| simd.mul_add_e_f32s(d, u, sum));
+            map(simd, d_shift, [d, d, d], |sum, d, _, _| simd.add_f32s(sum, d));
+            map(simd, d, [gain, gain, gain], |d, gain, _, _| simd.mul_f32s(d, gain));
+            let [mean, mean_u] = [sum(simd, d), dot(simd, d, u)].map(|x| simd.splat_f32s(x / w as f32));
+            let inverse = simd.splat_f32s(inverse);
+            map(simd, d_h, [d, u, u], |d_h, d, u, _| {
+                let centred = simd.sub_f32s(simd.sub_f32s(d, mean), simd.mul_f32s(u, mean_u));
+                simd.mul_add_e_f32s(inverse, centred, d_h)
+            });
+        }
+    }
+}
+
+/// Adds the rows of a matrix to one row.
+struct ColumnSums<'a> {
+    rows: &'a [f32],
+    sums: &'a mut [f32],
+}
+
+impl WithSimd for ColumnSums<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        for row in self.rows.chunks_exact(self.sums.len()) {
+            map(simd, self.sums, [row, row, row], |sum, x, _, _| simd.add_f32s(sum, x));
+        }
     }
 }
 
@@ -163,14 +193,7 @@ impl Dense<'_> {
     ) {
         let outputs = d_bias.len();
         let (inputs, tokens) = (d_weight.len() / outputs, d_y.len() / outputs);
-        vectorised(
-            #[inline(always)]
-            || {
-                for row in d_y.chunks_exact(outputs) {
-                    d_bias.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
-                }
-            },
-        );
+        Arch::new().dispatch(ColumnSums { rows: d_y, sums: d_bias });
         let rows = View::new(d_y, outputs);
         let sizes = [inputs, tokens, outputs];
         let x = Left::Transposed(View::new(x, inputs));
@@ -185,49 +208,87 @@ pub(super) fn transposed(weight: &[f32], outputs: usize) -> Vec<f32> {
     (0..outputs).flat_map(|output| weight.iter().skip(output).step_by(outputs).copied()).collect()
 }
 
-/// `h += y ∘ mask`
-pub(super) fn add(h: &mut [f32], y: &[f32], mask: Option<&[f32]>) {
-    vectorised(
+/// Numbers that an elementwise loop takes at once.
+const PIECE: usize = 1024;
+
+/// Which numbers dropout keeps: those whose draw reaches the threshold, made larger in return.
+#[derive(Debug)]
+pub(super) struct Mask {
+    draws: Vec<u16>,
+    threshold: u16,
+    keep: f32,
+}
+
+impl Mask {
+    pub(super) fn new(len: usize, share: f64, seed: u64) -> Self {
+        let mut draws = vec![0; len];
+        ChaCha8Rng::seed_from_u64(seed).fill_bytes(bytemuck::cast_slice_mut(&mut draws));
+        Self { draws, threshold: (share * 65536.0) as u16, keep: (1.0 / (1.0 - share)) as f32 }
+    }
+
+    /// The factor of one number.
+    #[cfg(test)]
+    pub(super) fn factor(&self, index: usize) -> f64 {
+        if self.draws[index] < self.threshold { 0.0 } else { f64::from(self.keep) }
+    }
+
+    /// `out = x ∘ mask`
+    pub(super) fn apply(&self, x: &[f32], out: &mut [f32]) {
+        let (threshold, keep) = (self.threshold, self.keep);
+        each(
+            out.chunks_mut(PIECE).zip(x.chunks(PIECE)).zip(self.draws.chunks(PIECE)),
+            #[inline(always)]
+            |((out, x), draws)| {
+                for ((out, x), &draw) in out.iter_mut().zip(x).zip(draws) {
+                    *out = x * if draw < threshold { 0.0 } else { keep };
+                }
+            },
+        );
+    }
+}
+
+/// `h += y`
+pub(super) fn add(h: &mut [f32], y: &[f32]) {
+    each(
+        h.chunks_mut(PIECE).zip(y.chunks(PIECE)),
         #[inline(always)]
-        || match mask {
-            Some(mask) => {
-                h.iter_mut().zip(y.iter().zip(mask)).for_each(|(h, (y, mask))| *h += y * mask);
-            }
-            None => h.iter_mut().zip(y).for_each(|(h, y)| *h += y),
-        },
+        |(h, y)| h.iter_mut().zip(y).for_each(|(h, y)| *h += y),
     );
 }
 
 /// `relu` in place.
 pub(super) fn relu(x: &mut [f32]) {
-    vectorised(
+    each(
+        x.chunks_mut(PIECE),
         #[inline(always)]
-        || x.iter_mut().for_each(|x| *x = if *x > 0.0 { *x } else { 0.0 }),
+        |x| x.iter_mut().for_each(|x| *x = if *x > 0.0 { *x } else { 0.0 }),
     );
 }
 
 /// Zeroes `d` where the ReLU did.
 pub(super) fn relu_pull_back(x: &[f32], d: &mut [f32]) {
-    vectorised(
+    each(
+        x.chunks(PIECE).zip(d.chunks_mut(PIECE)),
         #[inline(always)]
-        || d.iter_mut().zip(x).for_each(|(d, &x)| *d *= f32::from(u8::from(x > 0.0))),
+        |(x, d)| d.iter_mut().zip(x).for_each(|(d, &x)| *d *= f32::from(u8::from(x > 0.0))),
     );
 }
 
-/// Mean and maximum `[W]` over the tokens of one text; `places` says where each maximum stands.
+/// Mean and maximum `[W]` over the tokens of one text, either of which may be empty; `places` says where each maximum
+/// stands.
 pub(super) fn pool(x: &[f32], mean: &mut [f32], max: &mut [f32], places: &mut [u32]) {
-    let (w, tokens) = (mean.len().max(max.len()), x.len() / mean.len().max(max.len()));
-    vectorised(
+    let w = mean.len().max(max.len());
+    let share = w as f32 / x.len() as f32;
+    mean.fill(0.0);
+    max.fill(f32::NEG_INFINITY);
+    each(
+        x.chunks_exact(w).zip(0..),
         #[inline(always)]
-        || {
-            max.fill(f32::NEG_INFINITY);
-            for (t, x) in x.chunks_exact(w).enumerate() {
-                mean.iter_mut().zip(x).for_each(|(mean, x)| *mean += x / tokens as f32);
-                for ((max, place), &x) in max.iter_mut().zip(places.iter_mut()).zip(x) {
-                    let larger = x > *max;
-                    *max = if larger { x } else { *max };
-                    *place = if larger { t as u32 } else { *place };
-                }
+        |(x, t)| {
+            mean.iter_mut().zip(x).for_each(|(mean, x)| *mean += share * x);
+            for ((max, place), &x) in max.iter_mut().zip(places.iter_mut()).zip(x) {
+                *place = if x > *max { t } else { *place };
+                *max = if x > *max { x } else { *max };
             }
         },
     );
@@ -235,10 +296,11 @@ pub(super) fn pool(x: &[f32], mean: &mut [f32], max: &mut [f32], places: &mut [u
 
 /// ∂x of one text.
 pub(super) fn pool_pull_back(d_mean: &[f32], d_max: &[f32], places: &[u32], d_x: &mut [f32]) {
-    let (w, tokens) = (d_mean.len().max(d_max.len()), d_x.len() / d_mean.len().max(d_max.len()));
+    let w = d_mean.len().max(d_max.len());
+    let share = w as f32 / d_x.len() as f32;
     d_x.fill(0.0);
     for d_x in d_x.chunks_exact_mut(w) {
-        d_x.iter_mut().zip(d_mean).for_each(|(d_x, d)| *d_x = d / tokens as f32);
+        d_x.iter_mut().zip(d_mean).for_each(|(d_x, d)| *d_x = share * d);
     }
     for (c, (d, &place)) in d_max.iter().zip(places).enumerate() {
         d_x[place as usize * w + c] += d;

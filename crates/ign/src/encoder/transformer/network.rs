@@ -4,15 +4,14 @@
 //! meet only at the end. Blocks and partial sums have fixed sizes: no result depends on the number of threads.
 
 use super::attention::{Heads, Softmax, Space};
-use super::layers::{Dense, Norm, Normed, add, pool, pool_pull_back, relu, relu_pull_back, transposed};
+use super::layers::{Dense, Mask, Norm, Normed, add, pool, pool_pull_back, relu, relu_pull_back, transposed};
 use super::{Batch, TowerShape};
-use crate::encoder::mlp::dropout_mask;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Texts that pass together.
-const BLOCK: usize = 4;
+pub(super) const BLOCK: usize = 4;
 /// Gradients that are summed apart, then together; more threads than this stay idle in the backward pass.
 const PARTS: usize = 8;
 
@@ -46,7 +45,7 @@ struct LayerTape {
     mixed: Vec<f32>, // [T, W]  P V
     before_dense: Normed,
     hidden: Vec<f32>, // [T, F]
-    masks: Option<[Vec<f32>; 2]>,
+    masks: Option<[Mask; 2]>,
 }
 
 /// The parameters of a transformer block.
@@ -166,9 +165,8 @@ fn run_block(batch: &Batch, token: &[f32], rest: &Rest<'_>, block: usize, pooled
     let mut layers = Vec::with_capacity(rest.layers.len());
     for (depth, layer) in rest.layers.iter().enumerate() {
         let masks = batch.dropout.map(|(share, seed)| {
-            [0, 1].map(|place| dropout_mask(tokens * w, share, part_seed(seed, [block, depth, place])))
+            [0, 1].map(|place| Mask::new(tokens * w, share, part_seed(seed, [block, depth, place])))
         });
-        let mask = |place: usize| masks.as_ref().map(|masks| &masks[place][..]);
         let before_attention = layer.norm_1.forward(&h, &mut n);
         let mut qkv = vec![0.0; tokens * 3 * w];
         layer.qkv.forward(&n, &mut qkv);
@@ -179,13 +177,13 @@ fn run_block(batch: &Batch, token: &[f32], rest: &Rest<'_>, block: usize, pooled
             heads.forward(&qkv[start * 3 * w..end * 3 * w], mixed, softmax, &mut space);
         }
         layer.mix.forward(&mixed, &mut y);
-        add(&mut h, &y, mask(0));
+        add(&mut h, dropped(&y, masks.as_ref().map(|masks| &masks[0]), &mut n));
         let before_dense = layer.norm_2.forward(&h, &mut n);
         let mut hidden = vec![0.0; tokens * f];
         layer.up.forward(&n, &mut hidden);
         relu(&mut hidden);
         layer.down.forward(&hidden, &mut y);
-        add(&mut h, &y, mask(1));
+        add(&mut h, dropped(&y, masks.as_ref().map(|masks| &masks[1]), &mut n));
         layers.push(LayerTape { before_attention, qkv, softmax, mixed, before_dense, hidden, masks });
     }
     let last = rest.last.forward(&h, &mut n);
@@ -227,7 +225,7 @@ pub(super) fn pull_back(tape: &Tape, d_pooled: &[f32]) -> [Vec<f32>; 2] {
     let mut d_token = vec![0.0; shape.vocabulary * shape.width];
     let mut ids = batch.tokens.iter();
     for (gradient, inputs) in &gradients {
-        add(&mut d_rest, gradient, None);
+        add(&mut d_rest, gradient);
         for (row, &id) in inputs.iter().flat_map(|d_h| d_h.chunks_exact(shape.width)).zip(ids.by_ref()) {
             let d_token = &mut d_token[id as usize * shape.width..][..shape.width];
             d_token.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
@@ -260,7 +258,7 @@ fn pull_back_block(
 
     let (mut n, mut d_hidden) = (vec![0.0; tokens * w], vec![0.0; tokens * shape.feed_forward]);
     let (mut d_mixed, mut d_qkv) = (vec![0.0; tokens * w], vec![0.0; tokens * 3 * w]);
-    let (mut masked, mut space) = (Vec::new(), Space::default());
+    let mut space = Space::default();
     let (d_position, d_layers) = gradient.split_at_mut(shape.length * w);
     let size = shape.block_sizes().iter().sum();
     let layers = rest.layers.iter().zip(flipped).zip(&block.layers);
@@ -268,14 +266,14 @@ fn pull_back_block(
         let [d_gain_1, d_shift_1, d_q, d_qb, d_m, d_mb, d_gain_2, d_shift_2, d_u, d_ub, d_d, d_db] =
             split_mut(gradient, shape.block_sizes());
         let [qkv, mix, up, down] = flipped;
-        let d_y = dropped(&d_h, tape.masks.as_ref().map(|masks| &masks[1][..]), &mut masked);
+        let d_y = dropped(&d_h, tape.masks.as_ref().map(|masks| &masks[1]), &mut n);
         Dense::pull_back(down, (&tape.hidden, d_y), &mut d_hidden, (d_d, d_db));
         relu_pull_back(&tape.hidden, &mut d_hidden);
         layer.norm_2.restore(&tape.before_dense, &mut n);
         Dense::pull_back(up, (&n, &d_hidden), &mut d_n, (d_u, d_ub));
         layer.norm_2.pull_back(&tape.before_dense, &mut d_n, &mut d_h, d_gain_2, d_shift_2);
 
-        let d_y = dropped(&d_h, tape.masks.as_ref().map(|masks| &masks[0][..]), &mut masked);
+        let d_y = dropped(&d_h, tape.masks.as_ref().map(|masks| &masks[0]), &mut n);
         Dense::pull_back(mix, (&tape.mixed, d_y), &mut d_mixed, (d_m, d_mb));
         for Range { start, end } in texts.iter().cloned() {
             let (mixed, qkv) = (start * w..end * w, start * 3 * w..end * 3 * w);
@@ -288,16 +286,15 @@ fn pull_back_block(
         layer.norm_1.pull_back(&tape.before_attention, &mut d_n, &mut d_h, d_gain_1, d_shift_1);
     }
     for text in texts {
-        add(&mut d_position[..text.len() * w], &d_h[text.start * w..text.end * w], None);
+        add(&mut d_position[..text.len() * w], &d_h[text.start * w..text.end * w]);
     }
     d_h
 }
 
-/// `d ∘ mask`
-fn dropped<'a>(d: &'a [f32], mask: Option<&[f32]>, space: &'a mut Vec<f32>) -> &'a [f32] {
-    let Some(mask) = mask else { return d };
-    space.clear();
-    space.extend(d.iter().zip(mask).map(|(d, mask)| d * mask));
+/// `x ∘ mask`, in `space` if there is a mask.
+fn dropped<'a>(x: &'a [f32], mask: Option<&Mask>, space: &'a mut [f32]) -> &'a [f32] {
+    let Some(mask) = mask else { return x };
+    mask.apply(x, space);
     space
 }
 
