@@ -40,7 +40,7 @@ fn wide(pooling: Pooling) -> TextShape {
 const LENGTHS: [usize; 6] = [5, 1, 21, 2, 16, 17];
 
 /// Six rows of texts of all lengths, the shortest a single token; the last towers' in another order.
-fn inputs(shape: &TextShape) -> TextInputs {
+fn inputs(shape: &TextShape) -> Inputs {
     let texts = |tower: usize| {
         let (mut tokens, mut offsets) = (Vec::new(), vec![0]);
         for row in 0..LENGTHS.len() {
@@ -50,11 +50,14 @@ fn inputs(shape: &TextShape) -> TextInputs {
         }
         Texts { tokens, offsets }
     };
-    let x = (0..3 * LENGTHS.len()).map(|i| (i as f32 * 1.7).sin()).collect();
-    TextInputs {
-        texts: (0..shape.towers.len()).map(texts).collect(),
-        beside: shape.beside.as_ref().map(|_| Inputs::Table(Matrix { x, width: 3 })),
-    }
+    let width = if shape.beside.is_some() { 3 } else { 0 };
+    let x = (0..width * LENGTHS.len()).map(|i| (i as f32 * 1.7).sin()).collect();
+    Inputs::Table(Matrix { x, width, texts: (0..shape.towers.len()).map(texts).collect() })
+}
+
+fn texts_of(inputs: &Inputs) -> &[Texts] {
+    let Inputs::Table(matrix) = inputs else { panic!("a table") };
+    &matrix.texts
 }
 
 /// Away from zero biases and gains of one.
@@ -176,22 +179,22 @@ fn drawn_tower(
 }
 
 /// Φ of all rows from the flat parameters.
-fn oracle(shape: &TextShape, theta: &[f64], inputs: &TextInputs, mode: Mode) -> Vec<f64> {
+fn oracle(shape: &TextShape, theta: &[f64], inputs: &Inputs, mode: Mode) -> Vec<f64> {
     let (k, each) = (shape.members, shape.features / shape.members);
     let mut phi = Vec::new();
     for row in ROWS {
         let theta = &mut Cursor(theta);
         let mut u: Vec<Vec<f64>> = (0..k)
             .map(|member| {
-                let towers = inputs.texts.iter().enumerate();
+                let towers = texts_of(inputs).iter().enumerate();
                 towers
                     .flat_map(|(text, texts)| drawn_tower(shape, theta, texts, (row, mode), [member, text]))
                     .collect()
             })
             .collect();
-        if let (Some(mlp), Some(beside)) = (&shape.beside, &inputs.beside) {
+        if let Some(mlp) = &shape.beside {
             let mut x: Vec<Vec<f64>> =
-                vec![beside.gather(&[row], Mode::Predict).iter().map(|&x| f64::from(x)).collect(); k];
+                vec![inputs.gather(&[row], Mode::Predict).iter().map(|&x| f64::from(x)).collect(); k];
             let outputs = [mlp.hidden[0], mlp.features / k];
             for (depth, outputs) in outputs.into_iter().enumerate() {
                 let inputs = x[0].len();
@@ -305,7 +308,7 @@ fn features_are_those_of_plain_loops_over_the_equations() {
 }
 
 /// The gradient of `Σ c ∘ Φ` through burn.
-fn gradient(network: &Transformer, inputs: &TextInputs, mode: Mode, c: &[f32]) -> Vec<f32> {
+fn gradient(network: &Transformer, inputs: &Inputs, mode: Mode, c: &[f32]) -> Vec<f32> {
     let device = Device::default().autodiff();
     let tracked = parameters::write(network.clone(), &parameters::read(network).1, &device);
     let phi = tracked.features(inputs, &ROWS, mode);
@@ -371,12 +374,12 @@ fn features_of_a_row_do_not_depend_on_the_rows_beside_it() {
         let inputs = inputs(&shape);
         let all = values(network.features(&inputs, &ROWS, Mode::Predict));
         let reversed = values(network.features(&inputs, &[5, 4, 3, 2, 1, 0], Mode::Predict));
-        let texts: Vec<&Texts> = inputs.texts.iter().collect();
+        let texts: Vec<&Texts> = texts_of(&inputs).iter().collect();
         let d = shape.features;
         for row in ROWS {
             let mine = &all[row * d..(row + 1) * d];
             assert_eq!(mine, &reversed[(5 - row) * d..(6 - row) * d]);
-            let alone = network.features_of(&texts, inputs.beside.as_ref(), &[row], Mode::Predict);
+            let alone = network.features_of(&texts, Some(&inputs), &[row], Mode::Predict);
             // The feature layer is burn's, which may sum a single row in another order.
             for (alone, mine) in values(alone).into_iter().zip(mine) {
                 assert!((alone - mine).abs() <= 1e-6 * (1.0 + mine.abs()), "row {row}: {alone} and {mine}");
@@ -389,7 +392,8 @@ fn features_of_a_row_do_not_depend_on_the_rows_beside_it() {
 fn pooled_texts_are_the_same_bits_alone_and_in_company() {
     let shape = wide(Pooling::MeanMax);
     let (network, _) = generic(&shape, 8, &Device::default());
-    let texts = &inputs(&shape).texts[0];
+    let inputs = inputs(&shape);
+    let texts = &texts_of(&inputs)[0];
     let pooled = |rows: &[usize]| {
         let batch = Batch::new(&shape, 0, texts, rows, Mode::Predict, [0, 0]);
         values(network.towers[0].pooled(Arc::new(batch)))
@@ -407,7 +411,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let (slots, theta) = parameters::read(&network.towers[0]);
     let (token, rest) = theta.split_at(slots[0].len());
     let rows: Vec<usize> = (0..45).map(|i| i % ROWS.len()).collect();
-    let batch = Batch::new(&shape, 0, &inputs(&shape).texts[0], &rows, Mode::Train { seed: 3 }, [0, 0]);
+    let batch = Batch::new(&shape, 0, &texts_of(&inputs(&shape))[0], &rows, Mode::Train { seed: 3 }, [0, 0]);
     let batch = Arc::new(batch);
     let d: Vec<f32> = (0..rows.len() * 64).map(|i| (i as f32).sin()).collect();
     let run = |threads| {
