@@ -159,7 +159,7 @@ mod tests {
     type Row = (u64, Vec<String>);
 
     fn all(text: &[u8]) -> Result<Vec<Row>, (u64, Problem)> {
-        let mut records = Records::new(text, b',', false);
+        let mut records = Records::new(text, b',', Container::Plain);
         let mut rows = Vec::new();
         while let Some(record) = records.next()? {
             rows.push((record.line, record.fields().map(String::from).collect()));

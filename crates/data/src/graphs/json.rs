@@ -7,10 +7,11 @@
 //! {"nodes": [{"label": "C", "attributes": [0.5]}], "edges": []}  both
 //! ```
 
+use std::fmt;
 use std::io::{BufRead, Read};
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
@@ -27,16 +28,19 @@ const LIMIT_MIB: usize = 256;
 /// Nodes need no text (`"nodes": 5`), so a short line could ask for all memory.
 const MOST_NODES: usize = 100_000_000;
 
-#[derive(Deserialize)]
+#[derive(serde::Deserialize)]
 struct Line<'a> {
     #[serde(borrow)]
     nodes: &'a RawValue,
-    edges: Vec<(i64, i64)>,
+    edges: Vec<Edge>,
     #[serde(default)]
     label: Option<Label>,
 }
 
-#[derive(Deserialize)]
+/// Two nodes; a list of three is no edge, and no broken JSON either.
+struct Edge(i64, i64);
+
+#[derive(serde::Deserialize)]
 #[serde(untagged)]
 enum Label {
     Text(String),
@@ -44,7 +48,7 @@ enum Label {
     Boolean(bool),
 }
 
-#[derive(Deserialize)]
+#[derive(serde::Deserialize)]
 #[serde(untagged)]
 enum Node {
     Label(Label),
@@ -52,7 +56,7 @@ enum Node {
     Both(Features),
 }
 
-#[derive(Deserialize, Default)]
+#[derive(serde::Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 struct Features {
     label: Option<Label>,
@@ -64,6 +68,26 @@ struct Features {
 struct Kind {
     label: bool,
     attributes: Option<usize>,
+}
+
+impl<'de> Deserialize<'de> for Edge {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Ends;
+        impl<'de> Visitor<'de> for Ends {
+            type Value = Edge;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an edge such as [0, 1]")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut ends: A) -> Result<Edge, A::Error> {
+                let (from, to) = (ends.next_element()?, ends.next_element()?);
+                match (from, to, ends.next_element::<IgnoredAny>()?) {
+                    (Some(from), Some(to), None) => Ok(Edge(from, to)),
+                    _ => Err(A::Error::custom("an edge has two nodes, such as [0, 1]")),
+                }
+            }
+        }
+        deserializer.deserialize_seq(Ends)
+    }
 }
 
 impl Label {
@@ -134,7 +158,7 @@ fn push_graph(
         Some(node) => Ok((first + node) as u32),
         None => Err(Problem::Graph(GraphProblem::NoSuchNode { node, first: 0, last: count - 1 })),
     };
-    for (from, to) in line.edges {
+    for Edge(from, to) in line.edges {
         draft.edges.push((node(from)?, node(to)?));
     }
     draft.nodes.push(first + count);
