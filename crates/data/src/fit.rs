@@ -13,7 +13,7 @@ use crate::suspect::suspicion;
 use crate::table::{Column, Table};
 use crate::target::{Target, TargetColumn, target_values};
 use crate::task::{Task, recognise_task};
-use crate::text::Tokenizer;
+use crate::text::fit_text;
 
 /// From so many distinct texts on, a column can be an identifier.
 const IDENTIFIER_LEVELS: usize = 10;
@@ -155,32 +155,6 @@ fn fit_input(
         Some(_) => {}
     }
     encoding
-}
-
-/// The words of a text column, or none (with a notice) if there is nothing to tell its texts apart.
-fn fit_text(
-    name: &str,
-    texts: &[Option<String>],
-    declared: bool,
-    rows: &[usize],
-    options: &EncodeOptions,
-    notices: &mut Vec<Notice>,
-) -> Option<Encoding> {
-    let column = name.to_owned();
-    let texts: Vec<&str> = rows.iter().map(|row| texts[*row].as_deref().unwrap_or_default()).collect();
-    if texts.iter().all(|text| *text == texts[0]) {
-        notices.push(Notice::ConstantColumnDropped { column });
-        return None;
-    }
-    let tokenizer = Tokenizer::fit(&texts, &options.text);
-    if tokenizer.words().is_empty() {
-        notices.push(Notice::NoKnownWords { column, min_count: options.text.min_count });
-        return None;
-    }
-    if !declared {
-        notices.push(Notice::TextRecognised { column, words: tokenizer.counts().words_a_text() });
-    }
-    Some(Encoding::Text { tokenizer })
 }
 
 fn fit_number(values: &[f64], rows: &[usize], options: &EncodeOptions, missing: bool) -> Option<Encoding> {

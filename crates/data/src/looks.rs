@@ -112,7 +112,7 @@ fn is_date(text: &str) -> bool {
         [date] | [date, _] | [date, _, _] if date.contains(['/', '.', '-']) => {
             date.split(['/', '.', '-']).collect()
         }
-        [a, b, c] | [a, b, c, _] => vec![a, b, c],
+        [a, b, c] | [a, b, c, _] | [a, b, c, _, _] => vec![a, b, c],
         _ => return false,
     };
     let [a, b, c] = date[..] else { return false };
@@ -153,6 +153,7 @@ mod tests {
             ("5-Jan-16", Notation::Date),
             ("Jan 5, 2016", Notation::Date),
             ("5 January 2016 17:00", Notation::Date),
+            ("Jan 5, 2016 5:30 PM", Notation::Date),
         ] {
             assert_eq!(notation_of(text), Some(expected), "{text}");
         }

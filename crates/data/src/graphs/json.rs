@@ -7,36 +7,36 @@
 //! {"nodes": [{"label": "C", "attributes": [0.5]}], "edges": []}  both
 //! ```
 
-use std::io::{BufRead, Read};
-use std::sync::Arc;
+use std::fmt;
 
-use serde::Deserialize;
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use super::assemble::Draft;
+use super::lines::Lines;
 use super::problem::GraphProblem;
 use crate::error::{DataError, Place};
-use crate::input::{Input, Opened, read_problem};
 use crate::json_row::JsonRow;
 use crate::problem::Problem;
-use crate::source::{Format, ReadOptions, Source};
+use crate::source::Source;
 
-/// One graph above this size is a file without line ends.
-const LIMIT_MIB: usize = 256;
 /// Nodes need no text (`"nodes": 5`), so a short line could ask for all memory.
 const MOST_NODES: usize = 100_000_000;
 
-#[derive(Deserialize)]
+#[derive(serde::Deserialize)]
 struct Line<'a> {
     #[serde(borrow)]
     nodes: &'a RawValue,
-    edges: Vec<(i64, i64)>,
+    edges: Vec<Edge>,
     #[serde(default)]
     label: Option<Label>,
 }
 
-#[derive(Deserialize)]
+/// Two nodes; a list of three is no edge, and no broken JSON either.
+struct Edge(i64, i64);
+
+#[derive(serde::Deserialize)]
 #[serde(untagged)]
 enum Label {
     Text(String),
@@ -44,7 +44,7 @@ enum Label {
     Boolean(bool),
 }
 
-#[derive(Deserialize)]
+#[derive(serde::Deserialize)]
 #[serde(untagged)]
 enum Node {
     Label(Label),
@@ -52,7 +52,7 @@ enum Node {
     Both(Features),
 }
 
-#[derive(Deserialize, Default)]
+#[derive(serde::Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 struct Features {
     label: Option<Label>,
@@ -64,6 +64,26 @@ struct Features {
 struct Kind {
     label: bool,
     attributes: Option<usize>,
+}
+
+impl<'de> Deserialize<'de> for Edge {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Ends;
+        impl<'de> Visitor<'de> for Ends {
+            type Value = Edge;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an edge such as [0, 1]")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut ends: A) -> Result<Edge, A::Error> {
+                let (from, to) = (ends.next_element()?, ends.next_element()?);
+                match (from, to, ends.next_element::<IgnoredAny>()?) {
+                    (Some(from), Some(to), None) => Ok(Edge(from, to)),
+                    _ => Err(A::Error::custom("an edge has two nodes, such as [0, 1]")),
+                }
+            }
+        }
+        deserializer.deserialize_seq(Ends)
+    }
 }
 
 impl Label {
@@ -134,7 +154,7 @@ fn push_graph(
         Some(node) => Ok((first + node) as u32),
         None => Err(Problem::Graph(GraphProblem::NoSuchNode { node, first: 0, last: count - 1 })),
     };
-    for (from, to) in line.edges {
+    for Edge(from, to) in line.edges {
         draft.edges.push((node(from)?, node(to)?));
     }
     draft.nodes.push(first + count);
@@ -200,49 +220,5 @@ fn json_problem(error: &serde_json::Error) -> Problem {
     match error.classify() {
         Category::Data => Problem::Graph(GraphProblem::NotAGraph { message }),
         _ => Problem::BrokenJson { message },
-    }
-}
-
-/// Lines of a file that are not blank.
-struct Lines {
-    name: Arc<str>,
-    input: Box<dyn BufRead + Send>,
-    container: crate::container::Container,
-    buffer: Vec<u8>,
-    /// The line that was read last, from 1.
-    line: u64,
-}
-
-impl Lines {
-    fn open(source: &Source) -> Result<Self, DataError> {
-        let mut input = Input::find(source, false)?;
-        let options = ReadOptions { format: Some(Format::JsonLines), ..ReadOptions::default() };
-        match input.open(&options)? {
-            Opened::Text(text) => Ok(Lines {
-                name: input.name,
-                input: text.input,
-                container: text.container,
-                buffer: Vec::new(),
-                line: 0,
-            }),
-            _ => Err(DataError::new(input.name.as_ref(), Problem::Graph(GraphProblem::NotGraphs))),
-        }
-    }
-
-    fn next(&mut self) -> Result<Option<&[u8]>, DataError> {
-        let limit = (LIMIT_MIB << 20) as u64;
-        loop {
-            self.buffer.clear();
-            let read = (&mut self.input).take(limit).read_until(b'\n', &mut self.buffer);
-            self.line += 1;
-            let problem = match read {
-                Ok(0) => return Ok(None),
-                Ok(count) if count as u64 == limit => Problem::RecordTooLong { limit_mib: LIMIT_MIB },
-                Ok(_) if self.buffer.trim_ascii().is_empty() => continue,
-                Ok(_) => return Ok(Some(self.buffer.trim_ascii())),
-                Err(error) => read_problem(&error, self.container),
-            };
-            return Err(DataError::at(&self.name, Place::Line(self.line), problem));
-        }
     }
 }

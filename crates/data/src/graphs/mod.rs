@@ -10,6 +10,7 @@ mod archive;
 mod assemble;
 mod features;
 mod json;
+mod lines;
 mod options;
 mod problem;
 mod schema;

@@ -3,13 +3,16 @@
 //! ```text
 //! text ──words.rs──▶ words in lower case ──Tokenizer──▶ ids, 0 padding, 1 unknown ──▶ Texts
 //! ```
-//! `vocabulary.rs` learns which words are known from the training rows alone.
+//! `vocabulary.rs` learns which words are known from the training rows alone, `input.rs` whether a column is worth
+//! it.
 
+mod input;
 mod options;
 mod tokenizer;
 mod vocabulary;
 mod words;
 
+pub(crate) use input::fit_text;
 pub use options::{TextEnd, TextOptions};
 pub use tokenizer::{TextCounts, Tokenizer};
 
