@@ -3,13 +3,13 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
-use data::{ImageSet, Simulated};
+use data::{ImageSet, Simulated, Texts};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use gp::{Coupling, InducingPoints, Kernel, Likelihood, Model, Objective, Real};
-use ign::encoder::transformer::{Pooling, TextInputs, TextShape, Texts, TowerShape, Transformer};
+use ign::encoder::transformer::{Pooling, TextShape, TowerShape, Transformer};
 use ign::train::{Event, ReadoutStart, Targets, Trainer, TrainingData};
-use ign::{Config, Fit, FitEvent, Inputs, Kind, Prepared};
+use ign::{Config, Fit, FitEvent, Inputs, Kind, Matrix, Prepared};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
@@ -173,7 +173,7 @@ fn text_step(request: &Request) -> Value {
         labels.push(random.random_range(0..2));
     }
     let rows: Vec<usize> = (0..labels.len()).collect();
-    let inputs = TextInputs { texts: vec![Texts { tokens, offsets }], beside: None };
+    let inputs = Inputs::Table(Matrix { texts: vec![Texts { tokens, offsets }], ..Default::default() });
     let data = TrainingData {
         inputs: &inputs,
         targets: Targets::Classes { labels: &labels, classes: 2, weights: &[] },

@@ -35,7 +35,7 @@ fn inputs() -> Inputs {
     let x = (0..ROWS * WIDTH)
         .map(|i| if i % WIDTH == 2 { (i % 2) as f32 } else { (i as f32 * 1.7).sin() })
         .collect();
-    Inputs::Table(Matrix { x, width: WIDTH })
+    Inputs::Table(Matrix { x, width: WIDTH, texts: Vec::new() })
 }
 
 /// The fixed weights of the scalar `Σ cᵢⱼ Φᵢⱼ` whose gradient is checked.

@@ -173,7 +173,7 @@ pub(crate) fn pictures(model: &Model, set: &ImageSet) -> Inputs {
 
 /// The same rows, in another order.
 pub(crate) fn reordered(inputs: &Inputs, order: &[usize]) -> Inputs {
-    Inputs::Table(Matrix { x: inputs.gather(order, Mode::Predict), width: inputs.width() })
+    Inputs::Table(Matrix { x: inputs.gather(order, Mode::Predict), width: inputs.width(), texts: Vec::new() })
 }
 
 /// Scores of a number.
