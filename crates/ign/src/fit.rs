@@ -139,7 +139,10 @@ impl Prepared {
             }
             other => {
                 let encoder = other.make(seed, self.maker.as_ref());
-                (encoder.expect("data of an outside encoder come with its maker"), ReadoutStart::Random)
+                let linear =
+                    matches!(other, NetworkShape::Identity(_)).then(|| self.ridge(targets)).flatten();
+                let start = linear.map_or(ReadoutStart::Random, ReadoutStart::Linear);
+                (encoder.expect("data of an outside encoder come with its maker"), start)
             }
         };
         let (train, validation) = (&self.train[..], &self.validation[..]);

@@ -194,15 +194,27 @@ impl Prepared {
                 (_, true) => "a table with texts",
                 _ => "a table without texts",
             };
+            let domain = match kind {
+                EncoderKind::Mlp | EncoderKind::Identity => "pictures and tables without texts",
+                EncoderKind::Cnn => "pictures",
+                EncoderKind::Transformer => "tables with texts",
+                EncoderKind::Bag | EncoderKind::Gin => "graphs",
+            };
             let kind = toml::Value::try_from(kind).expect("a kind is a word");
-            return refuse(&format!("encoder.kind = {kind} is not for {given}\nhint: leave it out"));
+            return refuse(&format!(
+                "encoder.kind = {kind} is for {domain}, not for {given}\nhint: leave it out"
+            ));
         }
         let fault = match self.network_shape(config) {
             NetworkShape::Cnn(shape) => shape
                 .fault()
                 .map(|fault| format!("{fault}\nhint: choose other `encoder.blocks`, or `--image-size`")),
-            NetworkShape::Text(shape) => shape.fault(),
-            NetworkShape::Graph(shape) => shape.fault(),
+            NetworkShape::Text(shape) => {
+                shape.fault().map(|fault| format!("{fault}\nhint: choose other sizes under `encoder.text`"))
+            }
+            NetworkShape::Graph(shape) => {
+                shape.fault().map(|fault| format!("{fault}\nhint: choose other sizes under `encoder.graph`"))
+            }
             _ => None,
         };
         if let Some(fault) = fault {
@@ -315,12 +327,27 @@ impl Prepared {
 
     /// A new encoder; with a skip path it begins as the ridge regression of the targets on the inputs.
     pub(crate) fn mlp(&self, shape: &MlpShape, targets: Targets<'_>, seed: u64) -> (Mlp, ReadoutStart) {
-        const WIDEST: usize = 512; // beyond it the normal equations cost more than they give
-        const RIDGE: f64 = 1e-3;
         let (width, c) = (shape.width, targets.outputs());
         let encoder = Mlp::new(shape.clone(), seed, &Device::default());
-        if !shape.skip || width > WIDEST || c > shape.features / shape.members {
+        if !shape.skip || c > shape.features / shape.members {
             return (encoder, ReadoutStart::Random);
+        }
+        match self.ridge(targets) {
+            Some(values) => {
+                let (beta, intercept) = values.split_at(width * c);
+                (encoder.with_linear_start(beta, intercept), ReadoutStart::FirstFeatures)
+            }
+            None => (encoder, ReadoutStart::Random),
+        }
+    }
+
+    /// Ridge regression of the targets on the inputs: `β [width, C]`, then the intercepts `[C]`.
+    pub(crate) fn ridge(&self, targets: Targets<'_>) -> Option<Vec<f32>> {
+        const WIDEST: usize = 512; // beyond it the normal equations cost more than they give
+        const RIDGE: f64 = 1e-3;
+        let (width, c) = (self.inputs.width(), targets.outputs());
+        if width > WIDEST {
+            return None;
         }
         let n = width + 1; // the last input is the constant
         let (mut gram, mut moments) = (vec![0.0; n * n], vec![0.0; n * c]);
@@ -338,13 +365,9 @@ impl Prepared {
                 }
             }
         }
-        let beta: Vec<f32> = match gp::solve_ridge(&gram, &moments, RIDGE) {
-            Ok(beta) => beta.into_iter().map(|b| b as f32).collect(),
-            // Inputs of wildly different sizes; the network can do without this help.
-            Err(_) => return (encoder, ReadoutStart::Random),
-        };
-        let (beta, intercept) = beta.split_at(width * c);
-        (encoder.with_linear_start(beta, intercept), ReadoutStart::FirstFeatures)
+        // Inputs of wildly different sizes may have no solution; the network can do without this help.
+        let beta = gp::solve_ridge(&gram, &moments, RIDGE).ok()?;
+        Some(beta.into_iter().map(|b| b as f32).collect())
     }
 
     /// Tables for columns that count something off in equal steps (a row number, a clock) and whose neighbours have

@@ -206,7 +206,8 @@ fn report(records: &[Record], [folds, repeats]: [u64; 2], args: &RunArgs) -> Res
 fn summaries(records: &[Record], repeats: u64) -> Vec<Summary> {
     let mut names: Vec<String> = SCORES.iter().map(|&name| name.to_owned()).collect();
     if let Some(Value::Object(targets)) = records.first().map(|record| &record.scores) {
-        let several = targets.iter().filter(|(_, value)| value.is_object());
+        // One target's scores have their count at the top, several targets' scores do not.
+        let several = targets.iter().filter(|_| !targets.contains_key("n"));
         names.extend(several.flat_map(|(target, _)| SCORES.map(|name| format!("{target}/{name}"))));
     }
     let value =

@@ -186,10 +186,7 @@ fn sets_without_a_data_directory_or_of_an_unknown_name_are_refused() {
         "mnist -o m.ign --data-dir .",
         &["mnist: the files of this set are not there", "--data-dir"],
     );
-    folder.refuses_to_train(
-        "mnits -o m.ign --data-dir .",
-        &["mnits: no set of images has this name", "`mnist`"],
-    );
+    folder.refuses_to_train("mnits -o m.ign --data-dir .", &["mnits: no data set has this name", "`mnist`"]);
     folder.refuses_to_train("mnist -o m.ign --data-dir none", &["none"]);
 }
 

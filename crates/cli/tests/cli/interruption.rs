@@ -188,6 +188,7 @@ fn a_second_interrupt_ends_the_run_at_once() {
         "--set gp.inducing=3600 --set train.batch_size=3600 --set train.epochs=40 --set train.warm_epochs=0";
     let mut run = Running::new(folder.command(&format!("train t.csv --target y -o m.ign {TINY} {slow}")));
     run.wait_for("likelihood epoch 0");
+    std::thread::sleep(Duration::from_millis(300)); // until the step that follows, which lasts seconds, has begun
     run.signal("INT");
     run.wait_for("Ctrl-C again");
     let second = Instant::now();

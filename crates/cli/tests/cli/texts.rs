@@ -14,10 +14,8 @@ const FILLER: [&str; 4] =
 fn review(row: usize) -> (String, bool) {
     let pick = |k: u64, of: [&'static str; 4]| of[(4.0 * noise(31 * row as u64 + k)) as usize];
     let good = noise(31 * row as u64 + 7) < 0.5;
-    (
-        format!("{}<br />{}, {}!", pick(0, FILLER), pick(1, if good { GOOD } else { BAD }), pick(2, FILLER)),
-        good,
-    )
+    let verdict = pick(1, if good { GOOD } else { BAD });
+    (format!("{}<br />{verdict}, {} in row {row}!", pick(0, FILLER), pick(2, FILLER)), good)
 }
 
 /// JSON lines with `text`, `label` and a number `stars` that tells nothing.
@@ -84,7 +82,9 @@ fn numbers_are_learned_from_texts_and_columns_beside_them() {
     }
     folder.write("t.csv", table);
     folder
-        .train(&format!("t.csv --target price -o m.ign --quiet {SMALL} --set train.warm_epochs=30"))
+        .train(&format!(
+            "t.csv --target price -o m.ign --quiet {SMALL} --set train.warm_epochs=60 --set train.epochs=10"
+        ))
         .succeeds();
     let r2 = folder.ign("evaluate m.ign t.csv --json").succeeds().json()["r2"].as_f64().expect("a number");
     assert!(r2 > 0.95, "both the text and the number count: {r2}");

@@ -156,13 +156,15 @@ pub struct Trainer<'a> {
 }
 
 /// Where the linear readouts begin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum ReadoutStart {
     /// Glorot-uniform weights.
     Random,
     /// The first features of every member are the outputs, for an encoder that begins as a linear model; the
     /// others are random.
     FirstFeatures,
+    /// A linear model of the features: `w [D, C]`, then `b [C]`.
+    Linear(Vec<f32>),
 }
 
 impl<'a> Trainer<'a> {

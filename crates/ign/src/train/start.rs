@@ -22,11 +22,15 @@ impl Trainer<'_> {
         for weight in 0..self.readout.features * c {
             let (feature, output) = (weight / c % each, weight % c);
             let random = rng.random_range(-bound..bound);
-            theta.push(match self.readout_start {
+            theta.push(match &self.readout_start {
                 ReadoutStart::FirstFeatures if feature == output => 1.0,
                 ReadoutStart::FirstFeatures if feature < c => 0.0,
+                ReadoutStart::Linear(values) => values[weight],
                 _ => random,
             });
+        }
+        if let ReadoutStart::Linear(values) = &self.readout_start {
+            theta.extend_from_slice(&values[self.readout.features * c..]);
         }
         theta.resize(self.encoder_len() + self.readout.len(), 0.0);
         let state = State {

@@ -9,7 +9,7 @@
 //! maxima and sums of the forward pass (Dao et al. 2022, algorithm 4).
 
 use super::product::{Left, Start, View, product};
-use super::vectors::exp_of_negative;
+use super::vectors::{dot, exp_of_negative};
 use pulp::{Arch, Simd, WithSimd};
 
 /// Queries that pass together.
@@ -100,10 +100,7 @@ impl Heads {
                 let [out, d_out] = [out, d_out].map(|x| &x[first * w + head * d..]);
                 transpose(queries, 3 * w, [rows, d], columns, &mut space.queries);
                 transpose(d_out, w, [rows, d], columns, &mut space.out);
-                let lanes = Lanes::new(softmax, |row| {
-                    let [out, d_out] = [out, d_out].map(|x| &x[row * w..][..d]);
-                    out.iter().zip(d_out).map(|(o, d)| o * d).sum()
-                });
+                let lanes = Lanes::new(softmax, Deltas { out, d_out, w, d });
                 for scores in [&mut space.scores, &mut space.d_scores] {
                     scores.resize(length * columns, 0.0);
                 }
@@ -136,12 +133,11 @@ impl Heads {
 
 /// `[L, d]`, rows `stride` apart, as `[d, padded]` with zeros behind.
 fn transpose(x: &[f32], stride: usize, [length, d]: [usize; 2], padded: usize, out: &mut Vec<f32>) {
-    out.clear();
     out.resize(d * padded, 0.0);
-    for (row, x) in x.chunks(stride).take(length).enumerate() {
-        for (c, &x) in x[..d].iter().enumerate() {
-            out[c * padded + row] = x;
-        }
+    for (c, out) in out.chunks_exact_mut(padded).enumerate() {
+        let (out, rest) = out.split_at_mut(length);
+        out.iter_mut().zip(x[c..].iter().step_by(stride)).for_each(|(out, x)| *out = *x);
+        rest.fill(0.0);
     }
 }
 
@@ -195,12 +191,35 @@ struct Lanes {
 }
 
 impl Lanes {
-    fn new(softmax: &[Softmax], delta: impl Fn(usize) -> f32) -> Self {
-        let mut lanes = Self { largest: [0.0; STRIP], inverse: [0.0; STRIP], delta: [0.0; STRIP] };
+    fn new(softmax: &[Softmax], deltas: Deltas<'_>) -> Self {
+        let delta = Arch::new().dispatch(deltas);
+        let mut lanes = Self { largest: [0.0; STRIP], inverse: [0.0; STRIP], delta };
         for (row, &[largest, inverse]) in softmax.iter().enumerate() {
-            (lanes.largest[row], lanes.inverse[row], lanes.delta[row]) = (largest, inverse, delta(row));
+            (lanes.largest[row], lanes.inverse[row]) = (largest, inverse);
         }
         lanes
+    }
+}
+
+/// `D = Σ_c dO ∘ O` of the queries of a strip, from its first number of one head on.
+struct Deltas<'a> {
+    out: &'a [f32],
+    d_out: &'a [f32],
+    w: usize,
+    d: usize,
+}
+
+impl WithSimd for Deltas<'_> {
+    type Output = [f32; STRIP];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> [f32; STRIP] {
+        let mut deltas = [0.0; STRIP];
+        let rows = self.out.chunks(self.w).zip(self.d_out.chunks(self.w));
+        for (delta, (out, d_out)) in deltas.iter_mut().zip(rows) {
+            *delta = dot(simd, &out[..self.d], &d_out[..self.d]);
+        }
+        deltas
     }
 }
 

@@ -1,12 +1,10 @@
-//! Norm, dense layer and pooling of the tokens of a few texts, each with its `pull_back` beneath it.
+//! Dense layer, dropout and pooling of the tokens of a few texts, each with its `pull_back` beneath it.
 //!
 //! Tokens lie one after another, `[T, W]` row-major, whatever text they belong to.
 
 use super::product::{Left, Start, View, product};
-use super::vectors::{dot, map, sum};
+use super::vectors::map;
 use pulp::{Arch, Simd, WithSimd};
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 /// Calls `work` for each item, compiled for the best instruction set found at run time: plain loops over slices.
 ///
@@ -27,126 +25,6 @@ impl<I: Iterator, W: FnMut(I::Item)> WithSimd for Each<I, W> {
         let Self(items, mut work) = self;
         for item in items {
             work(item);
-        }
-    }
-}
-
-const EPSILON: f32 = 1e-5;
-
-/// Norm over the channels of a token: `norm(h) = γ u + β`, `u = (h − mean) / √(var + ε)`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Norm<'a> {
-    pub(super) gain: &'a [f32],
-    pub(super) shift: &'a [f32],
-}
-
-/// What a norm keeps: `u [T, W]` and `1/√(var + ε) [T]`.
-#[derive(Debug, Default)]
-pub(super) struct Normed {
-    u: Vec<f32>,
-    inverse: Vec<f32>,
-}
-
-impl Norm<'_> {
-    /// `norm(h)` into `out`.
-    pub(super) fn forward(&self, h: &[f32], out: &mut [f32]) -> Normed {
-        let w = self.gain.len();
-        let mut normed = Normed { u: vec![0.0; h.len()], inverse: vec![0.0; h.len() / w] };
-        Arch::new().dispatch(NormForward { h, normed: &mut normed, w });
-        self.restore(&normed, out);
-        normed
-    }
-
-    /// `norm(h)` again.
-    pub(super) fn restore(&self, normed: &Normed, out: &mut [f32]) {
-        Arch::new().dispatch(NormRestore { norm: *self, normed, out });
-    }
-
-    /// Adds to `d_h`, `d_gain` and `d_shift`; `d` is ∂norm(h) and is used up.
-    ///
-    /// ```text
-    /// g = γ d     d_h += (g − mean(g) − u mean(g u)) / σ
-    /// ```
-    pub(super) fn pull_back(
-        &self,
-        normed: &Normed,
-        d: &mut [f32],
-        d_h: &mut [f32],
-        d_gain: &mut [f32],
-        d_shift: &mut [f32],
-    ) {
-        Arch::new().dispatch(NormPullBack { gain: self.gain, normed, d, d_h, d_gain, d_shift });
-    }
-}
-
-struct NormForward<'a> {
-    h: &'a [f32],
-    normed: &'a mut Normed,
-    w: usize,
-}
-
-impl WithSimd for NormForward<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let rows = self.h.chunks_exact(self.w).zip(self.normed.u.chunks_exact_mut(self.w));
-        for ((h, u), inverse) in rows.zip(&mut self.normed.inverse) {
-            let mean = simd.splat_f32s(sum(simd, h) / self.w as f32);
-            map(simd, u, [h, h, h], |_, h, _, _| simd.sub_f32s(h, mean));
-            *inverse = 1.0 / (dot(simd, u, u) / self.w as f32 + EPSILON).sqrt();
-            let factor = simd.splat_f32s(*inverse);
-            map(simd, u, [h, h, h], |u, _, _, _| simd.mul_f32s(u, factor));
-        }
-    }
-}
-
-struct NormRestore<'a> {
-    norm: Norm<'a>,
-    normed: &'a Normed,
-    out: &'a mut [f32],
-}
-
-impl WithSimd for NormRestore<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Norm { gain, shift } = self.norm;
-        for (u, out) in self.normed.u.chunks_exact(gain.len()).zip(self.out.chunks_exact_mut(gain.len())) {
-            map(simd, out, [u, gain, shift], |_, u, gain, shift| simd.mul_add_e_f32s(u, gain, shift));
-        }
-    }
-}
-
-struct NormPullBack<'a> {
-    gain: &'a [f32],
-    normed: &'a Normed,
-    d: &'a mut [f32],
-    d_h: &'a mut [f32],
-    d_gain: &'a mut [f32],
-    d_shift: &'a mut [f32],
-}
-
-impl WithSimd for NormPullBack<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Self { gain, normed, d, d_h, d_gain, d_shift } = self;
-        let w = gain.len();
-        let tokens = normed.u.chunks_exact(w).zip(&normed.inverse);
-        let slopes = d.chunks_exact_mut(w).zip(d_h.chunks_exact_mut(w));
-        for ((u, &inverse), (d, d_h)) in tokens.zip(slopes) {
-            map(simd, d_gain, [d, u, u], |sum, d, u, _| simd.mul_add_e_f32s(d, u, sum));
-            map(simd, d_shift, [d, d, d], |sum, d, _, _| simd.add_f32s(sum, d));
-            map(simd, d, [gain, gain, gain], |d, gain, _, _| simd.mul_f32s(d, gain));
-            let [mean, mean_u] = [sum(simd, d), dot(simd, d, u)].map(|x| simd.splat_f32s(x / w as f32));
-            let inverse = simd.splat_f32s(inverse);
-            map(simd, d_h, [d, u, u], |d_h, d, u, _| {
-                let centred = simd.sub_f32s(simd.sub_f32s(d, mean), simd.mul_f32s(u, mean_u));
-                simd.mul_add_e_f32s(inverse, centred, d_h)
-            });
         }
     }
 }
@@ -211,40 +89,48 @@ pub(super) fn transposed(weight: &[f32], outputs: usize) -> Vec<f32> {
 /// Numbers that an elementwise loop takes at once.
 const PIECE: usize = 1024;
 
-/// Which numbers dropout keeps: those whose draw reaches the threshold, made larger in return.
+/// Which numbers dropout keeps: those whose draw reaches the threshold, made larger in return. A draw is a hash of seed
+/// and place, so that there is nothing to store and loops need no order.
 #[derive(Debug)]
 pub(super) struct Mask {
-    draws: Vec<u16>,
-    threshold: u16,
+    seed: [u32; 2],
+    threshold: u32,
     keep: f32,
 }
 
 impl Mask {
-    pub(super) fn new(len: usize, share: f64, seed: u64) -> Self {
-        let mut draws = vec![0; len];
-        ChaCha8Rng::seed_from_u64(seed).fill_bytes(bytemuck::cast_slice_mut(&mut draws));
-        Self { draws, threshold: (share * 65536.0) as u16, keep: (1.0 / (1.0 - share)) as f32 }
+    pub(super) fn new(share: f64, seed: u64) -> Self {
+        let threshold = (share * 4_294_967_296.0) as u32;
+        Self { seed: [seed as u32, (seed >> 32) as u32], threshold, keep: (1.0 / (1.0 - share)) as f32 }
     }
 
     /// The factor of one number.
-    #[cfg(test)]
-    pub(super) fn factor(&self, index: usize) -> f64 {
-        if self.draws[index] < self.threshold { 0.0 } else { f64::from(self.keep) }
+    #[inline(always)]
+    pub(super) fn factor(&self, index: u32) -> f32 {
+        let draw = scrambled(scrambled(index ^ self.seed[0]) ^ self.seed[1]);
+        if draw < self.threshold { 0.0 } else { self.keep }
     }
 
     /// `out = x ∘ mask`
     pub(super) fn apply(&self, x: &[f32], out: &mut [f32]) {
-        let (threshold, keep) = (self.threshold, self.keep);
         each(
-            out.chunks_mut(PIECE).zip(x.chunks(PIECE)).zip(self.draws.chunks(PIECE)),
+            out.chunks_mut(PIECE).zip(x.chunks(PIECE)).zip(0..),
             #[inline(always)]
-            |((out, x), draws)| {
-                for ((out, x), &draw) in out.iter_mut().zip(x).zip(draws) {
-                    *out = x * if draw < threshold { 0.0 } else { keep };
+            |((out, x), piece): (_, u32)| {
+                for ((out, x), index) in out.iter_mut().zip(x).zip(piece * PIECE as u32..) {
+                    *out = x * self.factor(index);
                 }
             },
         );
     }
+}
+
+/// A bijection of which each bit depends on all (Wellons 2018, "lowbias32").
+#[inline(always)]
+fn scrambled(x: u32) -> u32 {
+    let x = (x ^ (x >> 16)).wrapping_mul(0x7feb_352d);
+    let x = (x ^ (x >> 15)).wrapping_mul(0x846c_a68b);
+    x ^ (x >> 16)
 }
 
 /// `h += y`

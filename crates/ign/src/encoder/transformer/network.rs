@@ -4,7 +4,9 @@
 //! meet only at the end. Blocks and partial sums have fixed sizes: no result depends on the number of threads.
 
 use super::attention::{Heads, Softmax, Space};
-use super::layers::{Dense, Mask, Norm, Normed, add, pool, pool_pull_back, relu, relu_pull_back, transposed};
+use super::layers::{Dense, Mask, add, pool, pool_pull_back, relu, relu_pull_back, transposed};
+use super::norm::Normed;
+use super::rest::{Rest, split_mut};
 use super::{Batch, TowerShape};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -46,75 +48,6 @@ struct LayerTape {
     before_dense: Normed,
     hidden: Vec<f32>, // [T, F]
     masks: Option<[Mask; 2]>,
-}
-
-/// The parameters of a transformer block.
-#[derive(Clone, Copy)]
-struct Layer<'a> {
-    norm_1: Norm<'a>,
-    qkv: Dense<'a>,
-    mix: Dense<'a>,
-    norm_2: Norm<'a>,
-    up: Dense<'a>,
-    down: Dense<'a>,
-}
-
-/// All parameters but the tokens', in the module's order.
-struct Rest<'a> {
-    position: &'a [f32],
-    layers: Vec<Layer<'a>>,
-    last: Norm<'a>,
-}
-
-impl<'a> Rest<'a> {
-    fn new(shape: &TowerShape, rest: &'a [f32]) -> Self {
-        let w = shape.width;
-        let (position, mut rest) = rest.split_at(shape.length * w);
-        let layers = (0..shape.blocks).map(|_| {
-            let parts = split(&mut rest, shape.block_sizes());
-            let [
-                gain_1,
-                shift_1,
-                qkv,
-                qkv_bias,
-                mix,
-                mix_bias,
-                gain_2,
-                shift_2,
-                up,
-                up_bias,
-                down,
-                down_bias,
-            ] = parts;
-            Layer {
-                norm_1: Norm { gain: gain_1, shift: shift_1 },
-                qkv: Dense { weight: qkv, bias: qkv_bias },
-                mix: Dense { weight: mix, bias: mix_bias },
-                norm_2: Norm { gain: gain_2, shift: shift_2 },
-                up: Dense { weight: up, bias: up_bias },
-                down: Dense { weight: down, bias: down_bias },
-            }
-        });
-        let layers = layers.collect();
-        let [gain, shift] = split(&mut rest, [w, w]);
-        Self { position, layers, last: Norm { gain, shift } }
-    }
-}
-
-fn split<'a, const N: usize>(rest: &mut &'a [f32], sizes: [usize; N]) -> [&'a [f32]; N] {
-    sizes.map(|size| {
-        let (part, others) = rest.split_at(size);
-        *rest = others;
-        part
-    })
-}
-
-fn split_mut<const N: usize>(mut rest: &mut [f32], sizes: [usize; N]) -> [&mut [f32]; N] {
-    sizes.map(|size| {
-        let (part, others) = std::mem::take(&mut rest).split_at_mut(size);
-        rest = others;
-        part
-    })
 }
 
 /// Pooled `[N, P]`, row-major.
@@ -165,7 +98,7 @@ fn run_block(batch: &Batch, token: &[f32], rest: &Rest<'_>, block: usize, pooled
     let mut layers = Vec::with_capacity(rest.layers.len());
     for (depth, layer) in rest.layers.iter().enumerate() {
         let masks = batch.dropout.map(|(share, seed)| {
-            [0, 1].map(|place| Mask::new(tokens * w, share, part_seed(seed, [block, depth, place])))
+            [0, 1].map(|place| Mask::new(share, part_seed(seed, [block, depth, place])))
         });
         let before_attention = layer.norm_1.forward(&h, &mut n);
         let mut qkv = vec![0.0; tokens * 3 * w];

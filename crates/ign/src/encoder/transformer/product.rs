@@ -1,8 +1,8 @@
 //! Products of thin matrices, register-blocked, on one thread.
 //!
 //! The matrices of a text are small (200 × 32) and one factor always lies in the cache, so that nothing needs to be
-//! packed: rows of the right factor are read as they are, entries of the left one are broadcast. Every entry is summed
-//! over `k` in order, whatever the other sizes are: a row of a result does not depend on the rows beside it.
+//! packed: rows of the right factor are read as they are, entries of the left one are broadcast. The order in which an
+//! entry is summed follows from `inner` and `columns` alone: a row of a result does not depend on the rows beside it.
 
 use pulp::{Simd, WithSimd};
 
@@ -128,7 +128,26 @@ impl Product<'_> {
                 for (r, slot) in rows.iter_mut().enumerate() {
                     *slot = &left.data[(row + r) * left.stride..][..self.inner];
                 }
-                for k in 0..self.inner {
+                let mut k = 0;
+                // Eight sums alone would wait for one another: a second set takes every other term.
+                if V == 1 && whole {
+                    let mut others = [[zero; V]; R];
+                    while k + 2 <= self.inner {
+                        let b: [S::f32s; V] = load(simd, &right[k * self.right.stride..][..V * S::F32_LANES]);
+                        let c: [S::f32s; V] =
+                            load(simd, &right[(k + 1) * self.right.stride..][..V * S::F32_LANES]);
+                        for r in 0..R {
+                            sums[r][0] = simd.mul_add_e_f32s(simd.splat_f32s(rows[r][k]), b[0], sums[r][0]);
+                            others[r][0] =
+                                simd.mul_add_e_f32s(simd.splat_f32s(rows[r][k + 1]), c[0], others[r][0]);
+                        }
+                        k += 2;
+                    }
+                    for r in 0..R {
+                        sums[r][0] = simd.add_f32s(sums[r][0], others[r][0]);
+                    }
+                }
+                while k < self.inner {
                     let right = &right[k * self.right.stride..];
                     // Of constant length in the usual case, hence plain loads.
                     let b: [S::f32s; V] = if whole {
@@ -142,6 +161,7 @@ impl Product<'_> {
                             sums[r][v] = simd.mul_add_e_f32s(a, b[v], sums[r][v]);
                         }
                     }
+                    k += 1;
                 }
             }
             Left::Transposed(left) => {
