@@ -52,7 +52,7 @@ fn reviews_are_learned_and_a_line_from_a_pipe_is_judged() {
         let folder = with_model(more);
         let scores = folder.ign("evaluate m.ign r.jsonl --json").succeeds().json();
         assert!(scores["accuracy"].as_f64().expect("a number") > 0.95, "{more}: {scores}");
-        let lines = b"{\"text\": \"superb, I LOVED it\", \"stars\": 1}\n{\"text\": \"stupid and boring\", \"stars\": 1}\n";
+        let lines = b"{\"text\": \"SUPERB acting, I loved every minute of it\", \"stars\": 1}\n{\"text\": \"a boring and stupid film\", \"stars\": 1}\n";
         let judged = folder.ign_reading("predict m.ign -", lines).succeeds().stdout;
         assert_eq!(texts(&judged, "label"), ["pos", "neg"], "{more}");
         assert_eq!(header(&judged)[..3], ["label", "p_neg", "p_pos"]);
