@@ -63,8 +63,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let again = Model::load_own::<CloudEncoder>(&file, 1)?;
     let (new, truth) = clouds(3, 1);
     let prediction = again.predict(&Inputs::own_of(new, 3));
-    for i in 0..3 {
-        println!("spread {:.2}, predicted {:.2} ± {:.2}", truth[i], prediction.mean[i], prediction.std[i]);
+    for (truth, (mean, std)) in truth.iter().zip(prediction.mean.iter().zip(&prediction.std)) {
+        println!("spread {truth:.2}, predicted {mean:.2} ± {std:.2}");
     }
     Ok(())
 }
