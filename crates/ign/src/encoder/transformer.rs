@@ -14,6 +14,25 @@
 //! The tower of a text column is written by hand, forward and backward ([`network`]), and enters burn's autodiff as one
 //! operation of two tensors ([`TowerOps`]): the tokens' table, which is read where it lies and whose gradient is made
 //! once, and all other parameters in one flat vector. burn derives the rest.
+//!
+//! A training step with a vocabulary of 20,000, 200 tokens, width 32, 2 heads, 32 hidden units, one block and batch 32,
+//! all included, on one thread of a Xeon with AVX-512 (`bench/peers`, busy machine, the best of each):
+//!
+//! ```text
+//!                                      here   PyTorch: plain   MultiheadAttention   fused attention
+//! all texts of 200 tokens           12.6 ms          21.2 ms              20.2 ms           16.4 ms
+//! 40 % of them shorter               9.2 ms          28.1 ms              21.5 ms           17.4 ms
+//! ```
+//! Products take 53 % of it, at 120 GFLOP/s; softmax 10 %; Adam and the traffic of 640,000 embeddings 10 %.
+//!
+//! IMDB, 25,000 reviews to train on, vocabulary 20,000, 200 tokens, width 32, one block, mean, logistic readout, Adam
+//! without decay, rate 1e-3 with cosine descent, batch 32, one seed, best epoch on 2,500 held-out reviews:
+//!
+//! ```text
+//! first 200 tokens   88.4 %      last 200   89.6 %      first 100 and last 100   89.7 %     dropout 0.1
+//! two epochs without dropout     90.1 %      four members, dropout 0.1   90.3 %  (test set, looked at once: 88.4 %)
+//! four epochs, dropout 0.3, words 0.2 … 0.3:  width 32  89.4 %   width 64  89.5 %   two blocks  89.4 %
+//! ```
 
 mod attention;
 mod layers;

@@ -41,7 +41,7 @@ pub(super) fn exp_of_negative<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let x = simd.max_f32s(x, of(-41.0));
     let shifted = simd.mul_add_e_f32s(x, of(std::f32::consts::LOG2_E), round);
     let n = simd.sub_f32s(shifted, round);
-    let r = simd.mul_add_e_f32s(n, of(-0.693_359_375), x);
+    let r = simd.mul_add_e_f32s(n, of(-0.693_359_4), x);
     let r = simd.mul_add_e_f32s(n, of(2.121_944_4e-4), r);
     let mut power = of(1.0 / 720.0);
     for factor in [1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {

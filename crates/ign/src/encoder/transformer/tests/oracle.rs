@@ -57,9 +57,9 @@ fn oracle_tower(shape: &TowerShape, theta: &mut Cursor<'_>, tokens: &[u32], draw
                     (dot / (d as f64).sqrt()).exp()
                 };
                 let total: f64 = (0..tokens.len()).map(score).sum();
-                for j in 0..tokens.len() {
+                for (j, qkv) in qkv.iter().enumerate() {
                     for c in 0..d {
-                        mixed[head * d + c] += score(j) / total * qkv[j][2 * w + head * d + c];
+                        mixed[head * d + c] += score(j) / total * qkv[2 * w + head * d + c];
                     }
                 }
             }
