@@ -1,6 +1,8 @@
 //! A new kind of input: clouds of points in the plane, of any number, whose spread is learned.
 //! `cargo run --release -p ign --example own_encoder`
 
+#![allow(clippy::print_stdout)]
+
 use ign::burn::module::{Module, Param};
 use ign::burn::tensor::{Device, Distribution, Tensor, TensorData, activation::relu};
 use ign::encoder::{Encoder, Mode, OwnEncoder};

@@ -242,7 +242,7 @@ impl Default for TextConfig {
             heads: size(2),
             feed_forward: size(32),
             blocks: 1,
-            pooling: transformer::Pooling::MeanMax,
+            pooling: transformer::Pooling::Mean,
             word_dropout: Share(0.0),
             beside: size(16),
         }

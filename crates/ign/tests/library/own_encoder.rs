@@ -1,6 +1,6 @@
 //! The example that brings an encoder of its own: it must stay short, and its models must be as good as ours.
 
-#[allow(dead_code, clippy::print_stdout)]
+#[allow(dead_code)]
 #[path = "../../examples/own_encoder.rs"]
 mod example;
 

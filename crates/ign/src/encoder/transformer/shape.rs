@@ -72,7 +72,6 @@ impl TowerShape {
         }
     }
 
-    #[allow(dead_code, reason = "see `TextShape::parameters`")]
     fn parameters(&self) -> u128 {
         let [v, l, w, f] =
             [self.vocabulary, self.length, self.width, self.feed_forward].map(|size| size as u128);
@@ -131,7 +130,6 @@ impl TextShape {
     }
 
     /// Number of parameters, without making them: a hostile file's sizes must not be allocated.
-    #[allow(dead_code, reason = "for the reader of model files")]
     pub(crate) fn parameters(&self) -> u128 {
         let towers = self.towers.iter().fold(0, |sum: u128, tower| sum.saturating_add(tower.parameters()));
         let last = (self.inputs() as u128).saturating_add(1).saturating_mul(self.features as u128);
