@@ -142,16 +142,16 @@ def word_break(c):
         return "digit"
     if c == "_":
         return "joiner"
-    if c in "'.\u2018\u2019":
+    if c in "'.\u2018\u2019\u2024":
         return "between both"
-    if c == ":":
+    if c in ":\u00b7\u2027":
         return "between letters"
     if c in ",;":
         return "between digits"
     point, category = ord(c), unicodedata.category(c)
     if category[0] == "L" and (point < 0x530 or 0x1E00 <= point < 0x2000):
         return "letter"
-    alone = point < 0xC0 or 0x2010 <= point < 0x2028 or 0x4E00 <= point < 0xA000 or 0x1F600 <= point < 0x1F650
+    alone = point < 0xC0 and c not in "\u00ad\u00b8" or c in "×÷" or 0x2010 <= point < 0x2028 or 0x4E00 <= point < 0xA000 or 0x1F600 <= point < 0x1F650
     assert alone, f"U+{point:04X}: this script does not know its word boundaries"
     return "alone"
 
