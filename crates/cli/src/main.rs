@@ -1,4 +1,4 @@
-//! `ign`: from a table to predictions that say how sure they are.
+//! `ign`: from a table, pictures or graphs to predictions that say how sure they are.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr)] // this crate alone prints
 
@@ -9,7 +9,7 @@ mod progress;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Calibrated predictions from tables and pictures: a neural network with a Gaussian process on top.
+/// Calibrated predictions from tables, texts, pictures and graphs: a neural network with a Gaussian process on top.
 #[derive(Parser)]
 #[command(name = "ign", version, arg_required_else_help = true)]
 struct Cli {
@@ -21,11 +21,11 @@ struct Cli {
 enum Command {
     /// Train on a simulated data set and show what comes out
     Demo(commands::demo::Args),
-    /// Learn to predict one or more columns of a table
+    /// Learn to predict columns of a table, or the classes of pictures or graphs
     Train(commands::train::Args),
-    /// Predict the rows of a table, with standard deviations, intervals and quantiles
+    /// Predict rows, pictures or graphs, and say how sure each prediction is
     Predict(commands::predict::Args),
-    /// Score a model on a table that holds the targets
+    /// Score a model on inputs whose targets are known
     Evaluate(commands::evaluate::Args),
     /// Show what is inside a model file
     Info(commands::info::Args),

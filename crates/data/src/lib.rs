@@ -85,7 +85,7 @@ pub use scale::{Scale, Scaling};
 pub use schema::{EncodeOptions, Encoding, InputColumn, TableSchema};
 pub use simulated::Simulated;
 pub use source::{ColumnType, Format, ReadOptions, Source};
-pub use split::{split, split_by_class};
+pub use split::{fold, split, split_by_class};
 pub use table::{Column, Table};
 pub use target::{Target, TargetColumn, TargetValues, rows_with_targets};
 pub use task::{Task, recognise_task};

@@ -173,7 +173,7 @@ impl fmt::Display for Notice {
             }
             Notice::IdentifierLikeColumnDropped { column, distinct, rows } => write!(
                 f,
-                "column `{column}` looks like an identifier ({distinct} distinct texts in {rows} rows) and is not used; `data.columns.{} = \"category\"` uses it",
+                "column `{column}` looks like an identifier ({distinct} distinct texts in {rows} rows) and is not used; `data.columns.{} = \"category\"` uses it, `\"text\"` reads its words",
                 toml_key(column)
             ),
             Notice::TextRecognised { column, words } => write!(

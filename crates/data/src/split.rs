@@ -30,6 +30,27 @@ pub fn split(rows: &[usize], shares: &[f64], seed: u64) -> Vec<Vec<usize>> {
     parts
 }
 
+/// One of `folds` equal parts of `rows`, ascending; `classes[i]` is the class of `rows[i]`.
+///
+/// Parts differ by one row at most, and so do the rows of each class in them. The only row of a class is in no part: it
+/// could be learned from or judged, not both.
+///
+/// # Panics
+/// If there is not one class a row.
+#[must_use]
+pub fn fold(rows: &[usize], classes: &[u32], folds: usize, fold: usize, seed: u64) -> Vec<usize> {
+    assert_eq!(rows.len(), classes.len(), "one class a row");
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed)); // Fisher–Yates
+    order.sort_by_key(|position| classes[*position]); // stable: random within a class
+    let classes = order.chunk_by(|a, b| classes[*a] == classes[*b]).filter(|class| class.len() > 1);
+    // Dealt like cards, from one class on into the next.
+    let dealt = classes.flatten().enumerate().filter(|(at, _)| at % folds == fold);
+    let mut part: Vec<usize> = dealt.map(|(_, position)| rows[*position]).collect();
+    part.sort_unstable();
+    part
+}
+
 /// Splits `rows` like [`split`], so that each class keeps its share in every part; `classes[i]` is the class
 /// of `rows[i]`.
 ///
@@ -95,6 +116,34 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn folds_cover_all_rows_once_and_differ_by_one_row_in_size_and_in_every_class() {
+        let rows: Vec<usize> = (0..83).map(|row| 3 * row).collect();
+        let classes: Vec<u32> = (0..83).map(|row| [0, 0, 1, 2, 1][row % 5]).collect();
+        for folds in [2, 7, 83] {
+            let parts: Vec<Vec<usize>> = (0..folds).map(|k| fold(&rows, &classes, folds, k, 4)).collect();
+            let mut all = parts.concat();
+            all.sort_unstable();
+            assert_eq!(all, rows);
+            let spread = |count: &dyn Fn(&Vec<usize>) -> usize| {
+                let counts: Vec<usize> = parts.iter().map(count).collect();
+                counts.iter().max().unwrap_or(&0) - counts.iter().min().unwrap_or(&0)
+            };
+            assert!(spread(&Vec::len) <= 1);
+            for class in 0..3 {
+                assert!(spread(&|part| part.iter().filter(|row| classes[**row / 3] == class).count()) <= 1);
+            }
+        }
+        assert_ne!(fold(&rows, &classes, 7, 0, 4), fold(&rows, &classes, 7, 0, 5));
+    }
+
+    #[test]
+    fn the_only_row_of_a_class_is_held_out_of_no_training() {
+        let parts: Vec<Vec<usize>> =
+            (0..2).map(|k| fold(&[0, 1, 2, 3, 4], &[0, 0, 9, 1, 1], 2, k, 1)).collect();
+        assert!(parts.iter().all(|part| part.len() == 2 && !part.contains(&2)), "{parts:?}");
+    }
 
     proptest! {
         #[test]

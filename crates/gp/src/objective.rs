@@ -368,9 +368,7 @@ impl<T: Real> Objective<T> {
         let laplace = self.laplace.get_or_insert_with(|| Laplace::with_size(n, threads));
         let weights = (!weights.is_empty()).then_some(weights);
         let mean = column(self.y_hat.as_ref(), output);
-        // From zero: a start that depended on earlier batches would not survive a checkpoint.
-        let start = &mut vec![0.0; n];
-        let value = laplace.evaluate(self.cov.as_ref(), mean, y, weights, start, self.g.as_mut())?;
+        let value = laplace.evaluate(self.cov.as_ref(), mean, y, weights, self.g.as_mut())?;
         let m_bar = column_mut(self.m_bar.as_mut(), output);
         m_bar.iter_mut().zip(&laplace.d_mean).for_each(|(m_bar, &d)| *m_bar = T::of(d));
         Ok(value)

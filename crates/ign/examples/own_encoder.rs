@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout)]
 
 use ign::burn::module::{Module, Param};
-use ign::burn::tensor::{Device, Distribution, Tensor, TensorData, activation::relu};
+use ign::burn::tensor::{Tensor, TensorData, activation::relu};
 use ign::encoder::{Encoder, Mode, OwnEncoder};
 use ign::{Config, Fit, Inputs, Kind, Model, OwnData, Prepared, Truth, burn};
 use rand::{RngExt, SeedableRng};
@@ -23,10 +23,10 @@ impl OwnEncoder for CloudEncoder {
     type Shape = [usize; 2]; // units, D
 
     fn new(&[units, features]: &[usize; 2], seed: u64) -> Self {
-        let device = Device::default();
-        device.seed(seed);
-        let random = |shape: [usize; 2]| {
-            Param::from_tensor(Tensor::random(shape, Distribution::Normal(0.0, 0.5), &device))
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut random = |shape: [usize; 2]| {
+            let values: Vec<f32> = (0..shape[0] * shape[1]).map(|_| rng.random_range(-0.9..0.9)).collect();
+            Param::from_tensor(Tensor::from_data(TensorData::new(values, shape), &Default::default()))
         };
         Self { inner: random([3, units]), outer: random([units, features]) }
     }

@@ -450,6 +450,8 @@ const CLASSES: &str = include_str!("presets/default-classes.toml");
 const IMAGES: &str = include_str!("presets/default-images.toml");
 /// What it has otherwise for tables with texts.
 const TEXT: &str = include_str!("presets/default-text.toml");
+/// What it has otherwise for classes of texts.
+const TEXT_CLASSES: &str = include_str!("presets/default-text-classes.toml");
 /// What it has otherwise for graphs.
 const GRAPHS: &str = include_str!("presets/default-graphs.toml");
 /// And for pictures in a convolutional network.
@@ -505,9 +507,11 @@ impl Config {
             (Kind::Images, true) if convolutions => &[("preset paper", PAPER), ("preset default, cnn", CNN)],
             (Kind::Images, false) => &[("preset default, images", IMAGES)],
             (Kind::TextNumbers, false) => &[("preset default, texts", TEXT)],
-            (Kind::TextClasses, false) => {
-                &[("preset default, classes", CLASSES), ("preset default, texts", TEXT)]
-            }
+            (Kind::TextClasses, false) => &[
+                ("preset default, classes", CLASSES),
+                ("preset default, texts", TEXT),
+                ("preset default, classes of texts", TEXT_CLASSES),
+            ],
             (Kind::Graphs, false) => {
                 &[("preset default, classes", CLASSES), ("preset default, graphs", GRAPHS)]
             }

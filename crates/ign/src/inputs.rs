@@ -1,4 +1,5 @@
-//! Inputs in memory, as encoders read them: a table's numbers, or pictures that stay bytes until they are needed.
+//! Inputs in memory, as encoders read them: a table's numbers and words, pictures that stay bytes until they are
+//! needed, graphs, or what an encoder from outside reads.
 
 use crate::encoder::Mode;
 use crate::encoder::graph::Graphs;

@@ -4,7 +4,7 @@
 //! Prepared::own::<E>(OwnData { inputs, truth, .. }, shape, config) → fit → Model → save
 //! Model::load_own::<E>(path) → predict(&Inputs::own_of(new, rows))
 //! ```
-//! `examples/own_encoder.rs` brings time series.
+//! `examples/own_encoder.rs` brings clouds of points.
 
 use crate::encoder::OwnEncoder;
 use crate::network::Network;
@@ -115,7 +115,8 @@ impl OwnShape {
 /// The type's own name, without the modules around it.
 fn name_of<E>() -> String {
     let path = std::any::type_name::<E>();
-    path.rsplit("::").next().unwrap_or(path).to_owned()
+    let plain = path.split('<').next().unwrap_or(path);
+    plain.rsplit("::").next().unwrap_or(plain).to_owned()
 }
 
 impl Truth {
@@ -138,6 +139,10 @@ impl Truth {
                 })
             }
             Self::Classes { labels, names } => {
+                let twice = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name));
+                if let Some((_, name)) = twice {
+                    return Some(format!("two classes are called `{name}`"));
+                }
                 let unknown = labels.iter().position(|&label| label as usize >= names.len());
                 let first = train.first().map(|&row| labels[row]);
                 unknown.map(|row| format!("row {row} has class {} of {}", labels[row], names.len())).or_else(

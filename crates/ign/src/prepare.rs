@@ -1,4 +1,4 @@
-//! From a table or a set of pictures to numbers: rows assigned to parts, schema fitted on the training part alone,
+//! From a table, pictures, graphs or inputs of an outsider to numbers: rows assigned to parts, schema fitted on the training part alone,
 //! and the network that suits them.
 
 use crate::config::{ClassWeights, Config, EncoderKind, HeadKind, Share};
@@ -176,10 +176,9 @@ impl Prepared {
         }
         let (kind, texts) = (config.encoder.kind, self.schema.texts().next().is_some());
         let fits = match (&self.schema, kind) {
-            (Schema::Table(_), EncoderKind::Mlp | EncoderKind::Transformer) => {
-                texts == (kind == EncoderKind::Transformer)
-            }
-            (Schema::Table(_), EncoderKind::Identity) => !texts,
+            // Texts that turn out to be of no use leave a plain table.
+            (Schema::Table(_), EncoderKind::Transformer) => true,
+            (Schema::Table(_), EncoderKind::Mlp | EncoderKind::Identity) => !texts,
             (Schema::Images(_), kind) => {
                 matches!(kind, EncoderKind::Mlp | EncoderKind::Cnn | EncoderKind::Identity)
             }
@@ -272,7 +271,7 @@ impl Prepared {
             (.., EncoderKind::Identity) => {
                 return NetworkShape::Identity(IdentityShape { features: self.inputs.width() });
             }
-            (.., EncoderKind::Transformer) => return NetworkShape::Text(self.text_shape(config)),
+            _ if self.schema.texts().next().is_some() => return NetworkShape::Text(self.text_shape(config)),
             _ => {}
         }
         NetworkShape::Mlp(self.mlp_shape(config))
@@ -431,15 +430,10 @@ fn parts(rows: &[usize], classes: Option<Vec<u32>>, config: &Config) -> [Vec<usi
     let (rest, test) = match config.data.folds {
         0 => split(rows, of(config.data.test_share), config.seed),
         folds => {
-            // Numbers are one class: their folds differ by one row at most.
             let class = |&row: &usize| classes.as_ref().map_or(0, |classes| classes[row]);
-            let classes: Vec<u32> = rows.iter().map(class).collect();
-            let shares = vec![1.0 / folds as f64; folds];
-            let mut all = data::split_by_class(rows, &classes, &shares, config.seed);
-            let test = all.remove(config.data.fold);
-            let mut rest = all.concat();
-            rest.sort_unstable();
-            (rest, test)
+            let of_rows: Vec<u32> = rows.iter().map(class).collect();
+            let test = data::fold(rows, &of_rows, folds, config.data.fold, config.seed);
+            (rows.iter().copied().filter(|row| test.binary_search(row).is_err()).collect(), test)
         }
     };
     let wanted = of(config.train.validation_share);

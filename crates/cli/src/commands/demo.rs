@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         print(&format!("Levy function of 4 inputs, {ROWS} rows; 40 % are held out for the test\n"))?;
     }
     let table = Simulated::Levy.sample(ROWS, config.seed, 0.0);
-    learn(Prepared::new(&table, &config)?, Vec::new(), &config, &args.out, &run)?;
+    learn(Prepared::new(&table, &config)?, Vec::new(), &config, &args.out, &run, None)?;
     if !run.json() && !run.quiet() {
         let out = args.out.display();
         print(&format!(

@@ -128,6 +128,9 @@ fn evaluate_graphs(
     schema: &GraphSchema,
 ) -> Result<(Inputs, Scores, String), Failure> {
     let (inputs, y) = graphs(args, schema, &args.input, true)?;
+    if data::NamedSet::from_name(&args.input).is_some() && !args.json {
+        eprintln!("note: {} has no test part: graphs that were learned from are scored too", args.input);
+    }
     let scores = model.score_classes(&inputs, &all(&inputs), &y);
     Ok((inputs, scores, String::new()))
 }

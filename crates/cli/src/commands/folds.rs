@@ -60,6 +60,7 @@ struct Summary {
     mean: f64,
     folds: f64,
     repeats: Option<f64>,
+    count: usize,
 }
 
 pub(crate) fn run(
@@ -96,8 +97,8 @@ pub(crate) fn run(
         return Err(Failure::Interrupted);
     }
     records.sort_by_key(|record| (record.repeat, record.fold));
-    report(&records, [folds, repeats], args)?;
-    learn(whole, notices, config, out, &args.resuming_from(out)).map(drop)
+    let summary = report(&records, [folds, repeats], args)?;
+    learn(whole, notices, config, out, &args.resuming_from(out), Some(summary)).map(drop)
 }
 
 /// Trains the folds that are missing, one thread each.
@@ -170,39 +171,33 @@ fn train(
     }
 }
 
-fn report(records: &[Record], [folds, repeats]: [u64; 2], args: &RunArgs) -> Result<(), Failure> {
+/// Tells people; programs get the same as part of the report on the model.
+fn report(records: &[Record], [folds, repeats]: [u64; 2], args: &RunArgs) -> Result<Value, Failure> {
     let all = summaries(records, repeats);
     let seconds = records.iter().map(|record| record.seconds).sum::<f64>();
-    if args.json() {
-        let scores: serde_json::Map<_, _> = all
-            .iter()
-            .map(|s| {
-                let of = serde_json::json!({ "mean": s.mean, "std_of_folds": s.folds, "std_of_repeats": s.repeats });
-                (s.name.clone(), of)
-            })
-            .collect();
-        let summary =
-            serde_json::json!({ "folds": folds, "repeats": repeats, "seconds": seconds, "scores": scores });
-        return print(&summary.to_string());
+    let of = |s: &Summary| {
+        let stds = serde_json::json!({ "mean": s.mean, "std_of_folds": s.folds, "std_of_repeats": s.repeats, "folds": s.count });
+        (s.name.clone(), stds)
+    };
+    let scores: serde_json::Map<_, _> = all.iter().map(of).collect();
+    if !args.quiet() && !args.json() {
+        let mut text = format!("{repeats} × {folds}-fold cross-validation, {seconds:.0} s of one thread\n");
+        text += "                     mean   between folds   between repeats\n";
+        for s in all {
+            let (mean, between) = (number(s.mean), format!("± {}", number(s.folds)));
+            let repeats = s.repeats.map_or("–".into(), |r| format!("± {}", number(r)));
+            let part = match s.count {
+                count if count < records.len() => format!("   of {count} folds"),
+                _ => String::new(),
+            };
+            text += &format!("  {:14} {mean:>8}   {between:>13}   {repeats:>15}{part}\n", s.name);
+        }
+        print(text.trim_end())?;
     }
-    if args.quiet() {
-        return Ok(());
-    }
-    let mut text = format!("{repeats} × {folds}-fold cross-validation, {seconds:.0} s of one thread\n");
-    text += "                     mean   between folds   between repeats\n";
-    for s in all {
-        let repeats = s.repeats.map_or("–".into(), |r| format!("± {}", number(r)));
-        text += &format!(
-            "  {:14} {:>8}   {:>13}   {repeats:>15}\n",
-            s.name,
-            number(s.mean),
-            format!("± {}", number(s.folds))
-        );
-    }
-    print(text.trim_end())
+    Ok(serde_json::json!({ "folds": folds, "repeats": repeats, "seconds": seconds, "scores": scores }))
 }
 
-/// Statistics of every score that all records have.
+/// Statistics of every score, over the folds that have it.
 fn summaries(records: &[Record], repeats: u64) -> Vec<Summary> {
     let mut names: Vec<String> = SCORES.iter().map(|&name| name.to_owned()).collect();
     if let Some(Value::Object(targets)) = records.first().map(|record| &record.scores) {
@@ -213,15 +208,19 @@ fn summaries(records: &[Record], repeats: u64) -> Vec<Summary> {
     let value =
         |record: &Record, name: &str| record.scores.pointer(&format!("/{name}")).and_then(Value::as_f64);
     let summary = |name: String| {
-        let values: Option<Vec<f64>> = records.iter().map(|record| value(record, &name)).collect();
-        let (mean, folds) = mean_and_deviation(&values.filter(|values| !values.is_empty())?);
-        let means: Vec<f64> = (0..repeats)
-            .map(|repeat| {
-                let own = records.iter().filter(|record| record.repeat == repeat);
-                mean_and_deviation(&own.filter_map(|record| value(record, &name)).collect::<Vec<_>>()).0
-            })
-            .collect();
-        Some(Summary { name, mean, folds, repeats: (repeats > 1).then(|| mean_and_deviation(&means).1) })
+        let of = |repeat: Option<u64>| -> Vec<f64> {
+            let own = records.iter().filter(|record| repeat.is_none_or(|repeat| record.repeat == repeat));
+            own.filter_map(|record| value(record, &name)).collect()
+        };
+        let values = of(None);
+        if values.is_empty() {
+            return None;
+        }
+        let (mean, folds) = mean_and_deviation(&values);
+        let means = (0..repeats).map(|repeat| of(Some(repeat))).filter(|values| !values.is_empty());
+        let means: Vec<f64> = means.map(|values| mean_and_deviation(&values).0).collect();
+        let between = (means.len() > 1).then(|| mean_and_deviation(&means).1);
+        Some(Summary { name, mean, folds, repeats: between, count: values.len() })
     };
     names.into_iter().filter_map(summary).collect()
 }

@@ -2,8 +2,8 @@
 
 use super::{Failure, Reading};
 use data::{
-    GraphSet, GraphSource, ImageOptions, ImageSet, ImageSize, ImageSource, NamedTable, Notice, Part, Source,
-    Table, read_graphs, read_images,
+    Column, ColumnType, GraphSet, GraphSource, ImageOptions, ImageSet, ImageSize, ImageSource, NamedTable,
+    Notice, Part, Source, Table, read_graphs, read_images,
 };
 use ign::{Config, Prepared};
 use std::path::{Path, PathBuf};
@@ -84,16 +84,31 @@ impl GivenArgs {
 
     /// The graphs of this name, where nothing but graphs is expected.
     pub(crate) fn graphs(&self, input: &str, labelled: bool) -> Result<(GraphSet, Vec<Notice>), Failure> {
+        let table = |path: &Path| data::Format::from_path(path).is_some_and(|f| f != data::Format::JsonLines);
+        match self.recognise(&[input.to_owned()])? {
+            Given::Images(_) => return Err(wrong_kind(input, "pictures", "graphs")),
+            Given::Table(Some(_)) => return Err(wrong_kind(input, "a table", "graphs")),
+            Given::Table(None) if table(Path::new(input)) => {
+                return Err(wrong_kind(input, "a table", "graphs"));
+            }
+            _ => {}
+        }
         Ok(read_graphs(&GraphSource::given(input, self.data_dir().as_deref())?, labelled)?)
     }
 
     /// The tables of this name, where nothing but a table is expected.
     pub(crate) fn tables(&self, input: &str, part: Part) -> Result<Vec<Source>, Failure> {
-        match NamedTable::recognise(&[input.to_owned()], self.data_dir().as_deref())? {
-            Some(named) => Ok(named.sources(part)?),
-            None => Ok(vec![Source::new(input)]),
+        match self.recognise(&[input.to_owned()])? {
+            Given::Images(_) => Err(wrong_kind(input, "pictures", "rows of a table")),
+            Given::Graphs(_) => Err(wrong_kind(input, "graphs", "rows of a table")),
+            Given::Table(Some(named)) => Ok(named.sources(part)?),
+            Given::Table(None) => Ok(vec![Source::new(input)]),
         }
     }
+}
+
+fn wrong_kind(input: &str, found: &str, expected: &str) -> Failure {
+    Failure::Usage(format!("{input} holds {found}, and the model reads {expected}\nhint: name {expected}"))
 }
 
 /// `test`, `train` or `all`.
@@ -107,7 +122,17 @@ pub(crate) fn part(name: &str) -> Part {
 
 /// The table to learn from; a target that is a `.npy` file joins it as a column of the file's name.
 pub(crate) fn read_table(source: &Source, reading: &Reading, config: &mut Config) -> Result<Table, Failure> {
-    let mut table = data::read_table(source, &reading.options(config))?;
+    let options = reading.options(config);
+    let mut table = data::read_table(source, &options)?;
+    if let ([target], Source::Path(_)) = (&config.data.target[..], source)
+        && !options.column_types.contains_key(target)
+        && let Ok(Column::Boolean(_)) = table.column(target)
+    {
+        // Once more, for labels as they are spelled: `yes` is not to come back as `true`.
+        let mut spelled = options;
+        spelled.column_types.insert(target.clone(), ColumnType::Category);
+        table = data::read_table(source, &spelled).unwrap_or(table);
+    }
     for target in &mut config.data.target {
         if is_npy(target) {
             let (name, column) = data::read_npy_column(Path::new(target))?;

@@ -8,7 +8,7 @@ use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema as ArrowSchema};
 use data::{
     Block, Blocks, Format, GraphSchema, ImageOptions, ImageSchema, Part, RecordBatch, RowWriter, Sink,
-    TableSchema, read_blocks,
+    TableSchema, Tokenizer, read_blocks,
 };
 use ign::{ClassPrediction, Images, Inputs, Model, Schema};
 use std::collections::BTreeMap;
@@ -112,13 +112,18 @@ fn predict_table(args: &Args, model: &Model, schema: &TableSchema) -> Result<usi
     let columns = Columns::new(model, args);
     let kept = blocks.kept_schema().fields().to_vec();
     let (mut writer, output) = columns.writer(kept, args)?;
-    let (mut rows, mut unseen) = (0, BTreeMap::<String, usize>::new());
+    let (mut rows, mut unseen, mut wordless) =
+        (0, BTreeMap::<String, usize>::new(), BTreeMap::<String, usize>::new());
     watch_for_interrupts("nothing is written");
     for block in read_ahead(blocks) {
         let Block { table, kept, .. } = block?;
         let mut encoded = schema.encode(&table, None)?;
         for (column, count) in std::mem::take(&mut encoded.unseen) {
             *unseen.entry(column).or_default() += count;
+        }
+        for ((name, _), texts) in schema.text_columns().zip(&encoded.texts) {
+            let unknown = |row: &usize| texts.row(*row).iter().all(|&word| word == Tokenizer::UNKNOWN);
+            *wordless.entry(name.to_owned()).or_default() += (0..texts.len()).filter(unknown).count();
         }
         let values = columns.values(model, &encoded.into());
         let arrays: Vec<ArrayRef> = kept.columns().iter().cloned().chain(values).collect();
@@ -127,6 +132,9 @@ fn predict_table(args: &Args, model: &Model, schema: &TableSchema) -> Result<usi
     }
     writer.finish()?;
     if !args.quiet {
+        for (column, count) in wordless.into_iter().filter(|(_, count)| *count > 0) {
+            eprintln!("note: column `{column}`: {count} rows hold no word that the model knows");
+        }
         for (column, count) in unseen {
             eprintln!(
                 "note: column `{column}`: {count} rows hold a category that was never seen in training"

@@ -41,7 +41,7 @@ pub(crate) struct Args {
     /// More than two classes: one network for all, or one for each class
     #[arg(long, value_parser = ["shared", "independent"])]
     multiclass: Option<String>,
-    /// Columns that hold text; several with commas [default: those with many words]
+    /// Columns that hold text besides those with many words, which are recognised; several with commas
     #[arg(long, value_delimiter = ',')]
     text: Vec<String>,
     /// Cross-validate first: so many parts, each of them held out once
@@ -199,6 +199,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
                     args.input
                 )));
             }
+            if let Some(both) = args.text.iter().find(|name| config.data.target.contains(name)) {
+                return Err(Failure::Usage(format!(
+                    "`{both}` cannot be both the target and a text to learn from\nhint: leave it out of `--text`"
+                )));
+            }
             check_writable(&out)?;
             let table = read_table(&source, &args.reading, &mut config)?;
             let target = config.data.target;
@@ -224,7 +229,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(folds) = args.folds {
         return folds::run(&known, notices, &config, [folds, args.repeats], &out, &args.run);
     }
-    learn(known.prepare(&config)?, notices, &config, &out, &args.run).map(drop)
+    learn(known.prepare(&config)?, notices, &config, &out, &args.run, None).map(drop)
 }
 
 fn refuse_target(config: &Config, input: &str, what: &str) -> Result<(), Failure> {
@@ -236,13 +241,14 @@ fn refuse_target(config: &Config, input: &str, what: &str) -> Result<(), Failure
     )))
 }
 
-/// Trains, saves and reports; used by `demo` too.
+/// Trains, saves and reports; used by `demo` and after a cross-validation, whose scores then are part of the report.
 pub(crate) fn learn(
     prepared: Prepared,
     notices: Vec<Notice>,
     config: &Config,
     out: &Path,
     args: &RunArgs,
+    folds: Option<serde_json::Value>,
 ) -> Result<Model, Failure> {
     let threads = args.threads.start();
     let started = Instant::now();
@@ -310,21 +316,29 @@ pub(crate) fn learn(
             model.save(out)?;
             // What it was for is done; a leftover would only mislead.
             let _ = std::fs::remove_file(&checkpoint);
-            report(&model, out, args, started.elapsed())?;
+            report(&model, out, args, started.elapsed(), folds)?;
             Ok(*model)
         }
     }
 }
 
-fn report(model: &Model, out: &Path, args: &RunArgs, elapsed: Duration) -> Result<(), Failure> {
+fn report(
+    model: &Model,
+    out: &Path,
+    args: &RunArgs,
+    elapsed: Duration,
+    folds: Option<serde_json::Value>,
+) -> Result<(), Failure> {
     let metrics = &model.header().metrics;
     if args.json {
         let parts: serde_json::Map<_, _> =
             metrics.iter().map(|(part, scores)| (part.clone(), output::scores_json(scores))).collect();
-        return print(
-            &serde_json::json!({ "model": out, "seconds": elapsed.as_secs_f64(), "metrics": parts })
-                .to_string(),
-        );
+        let mut json =
+            serde_json::json!({ "model": out, "seconds": elapsed.as_secs_f64(), "metrics": parts });
+        if let (Some(object), Some(folds)) = (json.as_object_mut(), folds) {
+            object.insert("cross_validation".into(), folds);
+        }
+        return print(&json.to_string());
     }
     if args.quiet {
         return Ok(());

@@ -22,7 +22,7 @@ use crate::problem::Problem;
 use crate::source::Source;
 
 /// Nodes need no text (`"nodes": 5`), so a short line could ask for all memory.
-const MOST_NODES: usize = 100_000_000;
+const MOST_NODES: usize = 8_000_000; // each costs about 500 bytes on its way
 
 #[derive(serde::Deserialize)]
 struct Line<'a> {

@@ -105,6 +105,11 @@ impl GraphSchema {
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         let sound = |mean: f64, std: f64| mean.is_finite() && std.is_finite() && std > 0.0;
+        if let DegreeScale::OneHot { cap } = self.degree
+            && cap >= WIDEST
+        {
+            return Some(format!("degrees up to {cap} have an indicator each"));
+        }
         let parts = [self.degree.width(), self.node_levels.len(), self.attributes.len()];
         if parts.iter().any(|width| *width > WIDEST) {
             return Some("the nodes have too many features".into());
