@@ -1,31 +1,89 @@
-//! Writes `tests/golden/v2-classes*`: a tiny model of classes from every kind of column, rows to predict, and their
-//! predictions.
+//! Writes `tests/golden/v3-*`: a tiny model of texts with a number beside them and a tiny model of graphs, each with
+//! inputs to predict and their predictions.
 //!
-//! `cargo run --release -p ign --example golden`, from anywhere in the repository, before the release that first writes
-//! format 2 only: the file stands for all models that users keep. `v1.ign` beside it was made likewise by the program of
-//! format 1; no later program can make it again.
+//! `cargo run --release --example golden`, from anywhere in the repository, before the release that first writes format
+//! 3 only: the files stand for all models that users keep. Those of formats 1 and 2 beside them were made likewise by
+//! the programs of their time; no later program can make them again.
 
-use data::{ReadOptions, Source, read_columns, read_table};
-use ign::{Config, Fit, Kind, Model, Prepared};
+use data::{GraphSource, ReadOptions, Source, read_columns, read_graphs, read_table};
+use ign::{Config, Fit, Inputs, Kind, Model, Prepared};
 use std::error::Error;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-const SETTINGS: [&str; 14] = [
-    "data.target=[\"price\"]",
-    "data.max_categories=8",
+const TEXT: [&str; 23] = [
+    "data.target=[\"stars\"]",
+    "data.text.length=12",
+    "data.text.keep=\"both\"",
     "encoder.members=2",
-    "encoder.hidden=[6]",
+    "encoder.hidden=[4]",
     "encoder.features=6",
     "encoder.frequencies=2",
     "encoder.embedding_width=2",
     "encoder.skip=true",
+    "encoder.text.width=4",
+    "encoder.text.heads=2",
+    "encoder.text.feed_forward=4",
+    "encoder.text.blocks=1",
+    "encoder.text.pooling=\"mean_max\"",
+    "encoder.text.word_dropout=0.1",
+    "encoder.text.beside=2",
     "gp.inducing=12",
     "gp.jitter=1e-4",
-    "train.warm_epochs=5",
+    "train.warm_epochs=20",
+    "train.warm_learning_rate=0.01",
     "train.warm_steps=0",
     "train.epochs=4",
     "train.validation_share=0.25", // enough rows to recalibrate with
+];
+
+const GRAPHS: [&str; 14] = [
+    "data.graph.degree={one_hot={cap=3}}",
+    "encoder.members=2",
+    "encoder.hidden=[4]",
+    "encoder.features=4",
+    "encoder.graph.width=4",
+    "encoder.graph.rounds=2",
+    "encoder.graph.node_pooling=\"sum\"",
+    "encoder.graph.graph_pooling=\"mean\"",
+    "gp.inducing=12",
+    "gp.jitter=1e-4",
+    "train.warm_epochs=20",
+    "train.warm_learning_rate=0.01",
+    "train.epochs=4",
+    "train.validation_share=0.25",
+];
+
+/// Words whose boundaries or small letters are not those of plain English, by what they are worth.
+const WORDS: [&str; 28] = [
+    "awful",
+    "don't",
+    "l\u{2019}été",
+    "<br />",
+    "no<br/>way",
+    "שלום",
+    "👎",
+    "well-known",
+    "3.14",
+    "straße",
+    "it's",
+    "東京",
+    "naïve",
+    "İstanbul",
+    "e\u{301}te\u{301}",
+    "ﬁne",
+    "ΣΟΦΟΣ",
+    "a_b",
+    "1,000",
+    "とても良い",
+    "\"quoted\"",
+    "Dž",
+    "🇩🇪",
+    "ok",
+    "مرحبا",
+    "👍🏽",
+    "👩\u{200d}👩\u{200d}👧",
+    "GREAT",
 ];
 
 /// A number in [0, 1) that looks random and is the same everywhere (SplitMix64).
@@ -36,63 +94,104 @@ fn noise(index: u64) -> f64 {
     (z >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Rows with gaps; three classes of price that no input tells for certain.
-fn rows(start: u64, count: u64, colours: [&str; 4]) -> String {
-    let mut text = "size,colour,sold,day,hour,price\n".to_owned();
+/// Texts of 4 to 19 words, of which 12 count, with a number that has gaps.
+fn reviews(start: u64, count: u64) -> String {
+    let mut text = "review,price,stars\n".to_owned();
     for row in 0..count {
-        let [a, b, c, e] = [0, 1, 2, 3].map(|k| noise(4 * (start + row) + k));
-        let colour = colours[(4.0 * b) as usize];
-        let size = if row % 11 == 5 { String::new() } else { format!("{:.3}", 10.0 * a) };
-        let sold = ["yes", "no", ""][(2.9 * c + 0.1) as usize % 3];
-        let day = format!("202{}-{:02}-{:02}", row % 5, 1 + row % 12, 1 + row % 28);
-        let price = 3.0 * a + if colour == "red" { 1.0 } else { 0.0 } + e;
-        let class = ["cheap", "fair", "dear"][(price / 1.5).min(2.0) as usize];
-        writeln!(text, "{size},{colour},{sold},{day},{row},{class}").expect("memory");
+        let draw = |k: u64| noise(32 * (start + row) + k);
+        let words: Vec<usize> = (0..4 + (16.0 * draw(0)) as u64)
+            .map(|k| ((0.5 * draw(1) + 0.5 * draw(4 + k)) * WORDS.len() as f64) as usize)
+            .collect();
+        let worth = words.iter().sum::<usize>() as f64 / (words.len() * WORDS.len()) as f64;
+        let stars = 1.0 + 3.0 * worth + draw(2) + 0.4 * draw(3);
+        let price = if row % 9 == 4 { String::new() } else { format!("{:.2}", 10.0 * draw(2)) };
+        let words: Vec<String> = words.iter().map(|&word| WORDS[word].replace('"', "\"\"")).collect();
+        writeln!(text, "\"{}\",{price},{stars:.2}", words.join(" ")).expect("memory");
     }
     text
 }
 
+/// Texts without a word, with unknown words only, and with signs only.
+const STRANGE: &str =
+    ",1.5,2\n\"<br /><br />\",2.5,2\n\"words that nobody knows\",3.5,3\n\"?! … — ;-)\",,4\n";
+
+/// Trees and trees with shortcuts, whose nodes have labels and an attribute.
+fn graphs(start: u64, count: u64, levels: [&str; 3]) -> String {
+    let mut text = String::new();
+    for row in 0..count {
+        let draw = |k: u64| noise(64 * (start + row) + k);
+        let nodes = 1 + (9.0 * draw(0)) as u64;
+        let class = u64::from(draw(1) < 0.5);
+        let list: Vec<String> = (0..nodes)
+            .map(|k| {
+                let level = levels[((0.7 * draw(4 + k) + 0.3 * class as f64) * 3.0) as usize];
+                format!("{{\"label\":\"{level}\",\"attributes\":[{:.2}]}}", draw(14 + k) * 4.0)
+            })
+            .collect();
+        let tree = (1..nodes).map(|k| [(draw(24 + k) * k as f64) as u64, k]);
+        let shortcuts = (2..nodes).filter(|k| class == 1 && draw(34 + k) < 0.5).map(|k| [0, k]);
+        let edges: Vec<String> = tree.chain(shortcuts).map(|[a, b]| format!("[{a},{b}]")).collect();
+        let name = ["tree", "net"][usize::from(draw(2) < 0.1) ^ class as usize];
+        let (list, edges) = (list.join(","), edges.join(","));
+        writeln!(text, "{{\"nodes\":[{list}],\"edges\":[{edges}],\"label\":\"{name}\"}}").expect("memory");
+    }
+    text
+}
+
+fn fit(prepared: &Prepared, config: &Config) -> Result<Model, Box<dyn Error>> {
+    match prepared.fit(config, 1, None, &mut |_| true)? {
+        Fit::Finished(model) => Ok(*model),
+        Fit::Interrupted(_) => unreachable!("nobody stops it"),
+    }
+}
+
+// The training rows are not kept: the tests are about reading, not about learning.
+
 fn main() -> Result<(), Box<dyn Error>> {
     let folder: PathBuf = [env!("CARGO_MANIFEST_DIR"), "tests", "golden"].iter().collect();
-    let input = folder.join("v2-classes-input.csv");
-    // The training rows are not kept: the test is about reading, not about learning.
-    std::fs::write(&input, rows(0, 900, ["red", "green", "blue", ""]))?;
+
+    let input = folder.join("v3-text-input.csv");
+    std::fs::write(&input, reviews(0, 600))?;
     let table = read_table(&Source::Path(input.clone()), &ReadOptions::default())?;
-    let config = Config::resolve(Kind::Classes, None, None, &SETTINGS.map(String::from))?;
-    let prepared = Prepared::new(&table, &config)?;
-    let Fit::Finished(model) = prepared.fit(&config, 1, None, &mut |_| true)? else {
-        unreachable!("nobody stops it")
-    };
-    model.save(&folder.join("v2-classes.ign"))?;
-    let new = rows(5000, 24, ["red", "green", "blue", "mauve"]);
-    std::fs::write(&input, only_two_mauve(&new))?;
-    std::fs::write(folder.join("v2-classes-predictions.csv"), predictions(&model, &input)?)?;
+    let config = Config::resolve(Kind::TextNumbers, None, None, &TEXT.map(String::from))?;
+    let model = fit(&Prepared::new(&table, &config)?, &config)?;
+    model.save(&folder.join("v3-text.ign"))?;
+    std::fs::write(&input, reviews(5000, 20) + STRANGE)?;
+    std::fs::write(folder.join("v3-text-predictions.csv"), numbers(&model, &input)?)?;
+
+    let input = folder.join("v3-graphs-input.jsonl");
+    std::fs::write(&input, graphs(0, 300, ["C", "O", "N"]))?;
+    let (set, _) = read_graphs(&GraphSource::Path(input.clone()), true)?;
+    let config = Config::resolve(Kind::Graphs, None, None, &GRAPHS.map(String::from))?;
+    let model = fit(&Prepared::graphs(set, &config)?, &config)?;
+    model.save(&folder.join("v3-graphs.ign"))?;
+    std::fs::write(&input, graphs(5000, 16, ["C", "O", "N"]) + &graphs(6000, 4, ["C", "O", "Xe"]))?;
+    std::fs::write(folder.join("v3-graphs-predictions.csv"), classes(&model, &input)?)?;
     Ok(())
 }
 
-/// Two rows hold a colour that was never seen, the others of them none.
-fn only_two_mauve(text: &str) -> String {
-    let mut seen = 0;
-    let mut lines = Vec::new();
-    for line in text.lines() {
-        seen += usize::from(line.contains("mauve"));
-        lines.push(if seen > 2 { line.replace("mauve", "") } else { line.to_owned() });
-    }
-    lines.join("\n") + "\n"
-}
-
-fn predictions(model: &Model, input: &Path) -> Result<String, Box<dyn Error>> {
+fn numbers(model: &Model, input: &Path) -> Result<String, Box<dyn Error>> {
     let schema = model.header().schema.table().ok_or("the model is of a table")?;
     let table = read_columns(&Source::Path(input.to_owned()), &ReadOptions::default(), &schema.columns())?;
-    let prediction = model.predict_classes(&schema.encode(&table, None)?.into());
-    let classes = model.header().schema.classes().ok_or("the model is of classes")?;
-    let names: Vec<String> = ["p", "latent_mean", "latent_std"]
-        .iter()
-        .flat_map(|name| classes.iter().map(move |class| format!("{name}_{class}")))
-        .collect();
+    let prediction = model.predict(&schema.encode(&table, None)?.into());
+    let mut text = "mean,std,std_latent\n".to_owned();
+    for ((mean, std), latent) in prediction.mean.iter().zip(&prediction.std).zip(&prediction.std_latent) {
+        writeln!(text, "{mean},{std},{latent}")?;
+    }
+    Ok(text)
+}
+
+fn classes(model: &Model, input: &Path) -> Result<String, Box<dyn Error>> {
+    let schema = model.header().schema.graphs().ok_or("the model is of graphs")?;
+    let (set, _) = read_graphs(&GraphSource::Path(input.to_owned()), false)?;
+    let rows = set.len();
+    let prediction = model.predict_classes(&Inputs::graphs(schema.conform(set.unlabelled())?, schema)?);
+    let names = ["p", "latent_mean", "latent_std"].map(|name| {
+        schema.classes.iter().map(|class| format!("{name}_{class}")).collect::<Vec<_>>().join(",")
+    });
     let mut text = names.join(",") + "\n";
-    for row in 0..table.rows() {
-        let of_row = row * classes.len()..(row + 1) * classes.len();
+    for row in 0..rows {
+        let of_row = row * schema.classes.len()..(row + 1) * schema.classes.len();
         let values = [&prediction.p, &prediction.latent_mean, &prediction.latent_std];
         let cells: Vec<String> =
             values.iter().flat_map(|values| &values[of_row.clone()]).map(f64::to_string).collect();

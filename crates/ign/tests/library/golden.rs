@@ -1,11 +1,13 @@
 //! Model files kept as they were written: every later version reads them and predicts the same.
 //!
-//! `v1.ign` was written by the program of format 1 and cannot be made again. `v2-classes.ign` is made by
-//! `cargo run --release -p ign --example golden`, and only before the release that first writes format 2; afterwards a
-//! change that needs it remade has broken a promise.
+//! `v1.ign` and `v2-classes.ign` were written by the programs of formats 1 and 2 and cannot be made again. Those of format
+//! 3 are made by `cargo run --release --example golden`, and only before the release that first writes format 3;
+//! afterwards a change that needs them remade has broken a promise.
 
-use data::{Encoded, ReadOptions, Source, TableSchema, read_columns, read_table};
-use ign::Model;
+use data::{
+    Encoded, GraphSource, ReadOptions, Source, Table, TableSchema, read_columns, read_graphs, read_table,
+};
+use ign::{ClassPrediction, Inputs, Model};
 use std::path::PathBuf;
 
 fn path(name: &str) -> PathBuf {
@@ -25,6 +27,10 @@ fn schema(model: &Model) -> &TableSchema {
 fn rows(model: &Model, name: &str) -> Encoded {
     let table = read_columns(&Source::Path(path(name)), &ReadOptions::default(), &schema(model).columns());
     schema(model).encode(&table.expect("readable"), None).expect("the model's columns")
+}
+
+fn expected(name: &str) -> Table {
+    read_table(&Source::Path(path(name)), &ReadOptions::default()).expect("readable")
 }
 
 /// Of the number itself and of the target's deviation. On the machine that wrote the file the bits are the same. Other
@@ -49,8 +55,7 @@ fn a_model_file_of_format_1_still_gives_its_predictions() {
     let encoded = rows(&model, "input.csv");
     assert_eq!(encoded.unseen.get("colour"), Some(&2), "two rows hold a colour that was never seen");
     let prediction = model.predict(&encoded.into());
-    let expected =
-        read_table(&Source::Path(path("predictions.csv")), &ReadOptions::default()).expect("readable");
+    let expected = expected("predictions.csv");
     let calibration = &model.header().calibration;
     let shifted = |p: f64| -> Vec<f64> {
         let pairs = prediction.mean.iter().zip(&prediction.std).enumerate();
@@ -82,8 +87,12 @@ fn a_model_file_of_classes_still_gives_its_predictions() {
     let encoded = rows(&model, "v2-classes-input.csv");
     assert_eq!(encoded.unseen.get("colour"), Some(&2), "two rows hold a colour that was never seen");
     let prediction = model.predict_classes(&encoded.into());
-    let options = ReadOptions::default();
-    let expected = read_table(&Source::Path(path("v2-classes-predictions.csv")), &options).expect("readable");
+    assert_same_classes(&prediction, &classes, "v2-classes-predictions.csv");
+}
+
+#[track_caller]
+fn assert_same_classes(prediction: &ClassPrediction, classes: &[String], name: &str) {
+    let expected = expected(name);
     let columns = [
         ("p", &prediction.p),
         ("latent_mean", &prediction.latent_mean),
@@ -96,6 +105,63 @@ fn a_model_file_of_classes_still_gives_its_predictions() {
             assert_close(&what, &ours, crate::fixture::numbers(&expected, &what), 1.0);
         }
     }
+}
+
+#[test]
+fn a_model_file_of_texts_still_gives_its_predictions() {
+    let model = load("v3-text.ign");
+    assert_eq!(model.header().format_version, 3);
+    let prediction = model.predict(&rows(&model, "v3-text-input.csv").into());
+    let expected = expected("v3-text-predictions.csv");
+    let columns =
+        [("mean", &prediction.mean), ("std", &prediction.std), ("std_latent", &prediction.std_latent)];
+    for (name, ours) in columns {
+        let unit = model.header().schema.numbers()[0].std;
+        assert_close(name, ours, crate::fixture::numbers(&expected, name), unit);
+    }
+}
+
+#[test]
+fn a_model_file_of_graphs_still_gives_its_predictions() {
+    let model = load("v3-graphs.ign");
+    assert_eq!(model.header().format_version, 3);
+    let schema = model.header().schema.graphs().expect("a model of graphs");
+    assert_eq!(schema.classes, ["net", "tree"]);
+    let (set, _) = read_graphs(&GraphSource::Path(path("v3-graphs-input.jsonl")), false).expect("readable");
+    let set = schema.conform(set.unlabelled()).expect("the model's features");
+    assert!(schema.encode(&set).expect("features").unseen > 0, "some labels of nodes were never seen");
+    let inputs = Inputs::graphs(set, schema).expect("the model's features");
+    assert_same_classes(&model.predict_classes(&inputs), &schema.classes, "v3-graphs-predictions.csv");
+}
+
+/// Where words begin and end, and which are the same, is part of what the file promises.
+#[test]
+fn the_golden_model_of_texts_knows_odd_words() {
+    let model = load("v3-text.ign");
+    let kinds: Vec<String> =
+        schema(&model).columns().iter().map(|(name, kind)| format!("{name} {kind}")).collect();
+    assert_eq!(kinds, ["review text", "price number"]);
+    let (_, tokenizer) = schema(&model).text_columns().next().expect("a text");
+    for word in ["don't", "it's", "שלום", "مرحبا", "👎", "👍🏽", "東", "naïve", "straße", "great"]
+    {
+        assert!(tokenizer.words().iter().any(|known| known == word), "{word}: {:?}", tokenizer.words());
+    }
+    assert!(!tokenizer.words().iter().any(|word| word == "br"), "a line break is no word");
+    let network = serde_json::to_value(&model.header().encoder).expect("plain data");
+    assert!(network["beside"]["periodic"].is_object() && network["members"] == 2);
+    assert_eq!(network["towers"][0]["pooling"], "mean_max");
+}
+
+#[test]
+fn the_golden_model_of_graphs_has_every_feature_of_nodes() {
+    let model = load("v3-graphs.ign");
+    let schema = serde_json::to_value(&model.header().schema).expect("plain data");
+    assert_eq!(schema["degree"], serde_json::json!({ "one_hot": { "cap": 3 } }));
+    assert_eq!(schema["node_levels"], serde_json::json!(["C", "N", "O"]));
+    assert_eq!(schema["attributes"].as_array().map(Vec::len), Some(1));
+    let network = serde_json::to_value(&model.header().encoder).expect("plain data");
+    assert!(network["kind"] == "gin" && network["rounds"] == 2 && network["members"] == 2);
+    assert!(model.header().class_calibration.is_some());
 }
 
 #[test]

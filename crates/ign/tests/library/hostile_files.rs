@@ -157,6 +157,24 @@ fn impossibly_many_units_are_refused_without_making_room_for_them() {
     refused(|h| h["encoder"]["hidden"] = json!([u64::MAX, 1])); // the sum must not wrap around
 }
 
+/// 3a + (a + 1)b + (b + 1)c + 4(c + 1) with these units is 2¹²⁸ + 25, and the file holds 7·3 + 4 = 25 numbers: the sum of
+/// products must not wrap around in 128 bits either.
+#[test]
+fn units_whose_parameters_wrap_around_to_those_of_the_file_are_refused() {
+    let settings = [
+        "encoder.hidden=[3]",
+        "encoder.features=4",
+        "encoder.frequencies=0",
+        "encoder.skip=false",
+        "encoder.tables=false",
+        "gp.inducing=4",
+    ];
+    let file = crate::fixture::bytes(&model(&linear(60, 0), &tiny(&settings)));
+    let units = json!([u64::MAX - 12, u64::MAX - 2, 12]);
+    let error = load(&altered_file(&file, |h| h["encoder"]["hidden"] = units.clone())).map(|_| ());
+    assert!(matches!(error, Err(ign::Error::Artifact(_))), "{error:?}");
+}
+
 #[test]
 fn impossibly_many_members_are_refused_without_making_room_for_them() {
     refused(|h| h["encoder"]["members"] = json!(HUGE));

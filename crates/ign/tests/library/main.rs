@@ -12,6 +12,7 @@ mod fixture;
 mod golden;
 mod hostile_classes;
 mod hostile_files;
+mod hostile_inputs;
 mod metrics;
 mod own_encoder;
 mod paper;
