@@ -120,7 +120,7 @@ impl NetworkShape {
     /// Whether sizes fit each other and the inputs.
     pub(crate) fn is_sound(&self, schema: &Schema) -> bool {
         match self {
-            Self::Mlp(shape) => mlp_is_sound(shape, schema) && schema.texts().next().is_none(),
+            Self::Mlp(shape) => mlp_is_sound(shape, schema) && has_numbers(schema),
             Self::Cnn(shape) => {
                 let size = [shape.height, shape.width, shape.channels];
                 let pictures = schema.images().map(|images| [images.height, images.width, images.channels]);
@@ -138,7 +138,7 @@ impl NetworkShape {
                 schema.graphs().is_some() && shape.inputs == schema.width() && shape.fault().is_none()
             }
             Self::Identity(shape) => {
-                shape.features > 0 && schema.texts().next().is_none() && shape.features == schema.width()
+                shape.features > 0 && has_numbers(schema) && shape.features == schema.width()
             }
             Self::Own(shape) => schema.own().is_some() && shape.features > 0,
         }
@@ -190,11 +190,17 @@ impl NetworkShape {
     }
 }
 
+/// Whether an input is a row of numbers and nothing else.
+fn has_numbers(schema: &Schema) -> bool {
+    (schema.table().is_some() || schema.images().is_some()) && schema.texts().next().is_none()
+}
+
 fn mlp_is_sound(shape: &MlpShape, schema: &Schema) -> bool {
     let tables = |t: &TableShape| t.column < shape.numeric && t.knots >= 2 && t.high > t.low;
     shape.width == schema.width()
         && shape.numeric == schema.numeric_width()
         && shape.members > 0
         && shape.features.is_multiple_of(shape.members)
+        && (0.0..1.0).contains(&shape.dropout)
         && shape.tables.iter().all(tables)
 }

@@ -46,25 +46,31 @@ pub struct MlpShape {
 impl MlpShape {
     /// Inputs of the first layer.
     fn inputs(&self) -> u128 {
-        let embedded = self.periodic.map_or(0, |p| self.numeric as u128 * p.width as u128);
-        embedded + self.width as u128 + self.tables.len() as u128 * self.table_width as u128
+        let product = |a: usize, b: usize| (a as u128).saturating_mul(b as u128);
+        let embedded = self.periodic.map_or(0, |p| product(self.numeric, p.width));
+        embedded
+            .saturating_add(self.width as u128)
+            .saturating_add(product(self.tables.len(), self.table_width))
     }
 
     /// Number of parameters, without making them: a hostile file's sizes must not be allocated.
     pub(crate) fn parameters(&self) -> u128 {
+        let sum = |terms: &[u128]| terms.iter().fold(0_u128, |sum, &term| sum.saturating_add(term));
+        let product =
+            |factors: &[u128]| factors.iter().fold(1_u128, |all, &factor| all.saturating_mul(factor));
         let [k, each] = [self.members as u128, (self.features / self.members) as u128];
         let embedding = self.periodic.filter(|_| self.numeric > 0).map_or(0, |p| {
             let [f, e] = [p.frequencies as u128, p.width as u128];
-            k * self.numeric as u128 * (f + 2 * f * e + e)
+            product(&[k, self.numeric as u128, sum(&[f, product(&[2, f, e]), e])])
         });
-        let knots = self.tables.iter().map(|t| t.knots as u128).sum::<u128>();
-        let skip = if self.skip { k * self.width as u128 * each } else { 0 };
+        let knots = self.tables.iter().fold(0_u128, |sum, t| sum.saturating_add(t.knots as u128));
+        let skip = if self.skip { product(&[k, self.width as u128, each]) } else { 0 };
         let (mut inputs, mut layers) = (self.inputs(), 0);
         for outputs in self.hidden.iter().map(|&units| units as u128).chain([each]) {
-            layers += k * (inputs + 1) * outputs;
+            layers = sum(&[layers, product(&[k, sum(&[inputs, 1]), outputs])]);
             inputs = outputs;
         }
-        embedding + knots * k * self.table_width as u128 + layers + skip
+        sum(&[embedding, product(&[knots, k, self.table_width as u128]), layers, skip])
     }
 }
 
