@@ -153,3 +153,38 @@ fn scored(line: &str) -> u64 {
     let record: serde_json::Value = serde_json::from_str(line).expect("a record");
     record["scores"]["n"].as_u64().expect("a count")
 }
+
+#[test]
+fn inputs_of_another_kind_are_named() {
+    let folder = with_model("");
+    folder.write("t.csv", crate::tables::linear(60));
+    folder.refuses("predict m.ign t.csv", &["t.csv holds a table", "graphs"]);
+    folder.refuses("evaluate m.ign t.csv", &["t.csv holds a table", "graphs"]);
+    folder.train("t.csv --target y -o t.ign --quiet").succeeds();
+    folder.refuses("predict t.ign g.jsonl", &["g.jsonl holds graphs", "table"]);
+    folder.refuses("predict m.ign g.jsonl --keep label", &["keep"]);
+}
+
+#[test]
+fn more_nodes_than_memory_are_refused() {
+    let folder = with_model("");
+    folder.write("big.jsonl", "{\"nodes\": 20000000, \"edges\": []}\n");
+    folder.refuses("predict m.ign big.jsonl", &["big.jsonl:1", "nodes", "hint:"]);
+}
+
+#[test]
+fn the_only_row_of_a_class_is_always_learned_from_and_json_is_one_object() {
+    let folder = Folder::new();
+    let table = crate::tables::labelled(79, &["no", "yes"]) + "0.5,0.5,solo\n";
+    folder.write("t.csv", table);
+    let report = folder.train("t.csv --target y -o m.ign --folds 4 --repeats 2 --json").succeeds().json();
+    assert_eq!(report["cross_validation"]["scores"]["accuracy"]["folds"], 8);
+    assert!(report["metrics"]["validation"].is_object());
+    let labels = texts(&folder.ign("predict m.ign t.csv").succeeds().stdout, "label");
+    assert!(
+        labels.iter().all(|label| ["no", "yes", "solo"].contains(&label.as_str())),
+        "as they are spelled"
+    );
+    folder.train("t.csv --target a -o n.ign --folds 3 --quiet").succeeds();
+    assert_eq!(folder.text("n.ign.folds.jsonl").lines().skip(1).map(scored).sum::<u64>(), 80);
+}

@@ -155,3 +155,37 @@ fn one_and_two_threads_write_the_same_bytes() {
         .succeeds();
     assert!(one == folder.read("m.ign"));
 }
+
+#[test]
+fn a_text_of_no_use_leaves_a_plain_table() {
+    let folder = Folder::new();
+    for (name, words) in
+        [("unique", "once{row}"), ("equal", "the same words in all"), ("signs", "?! ?!"), ("empty", "")]
+    {
+        let mut table = "t,a,y\n".to_owned();
+        for row in 0..60 {
+            writeln!(table, "\"{}\",{},{}", words.replace("{row}", &row.to_string()), noise(row), row % 2)
+                .expect("memory");
+        }
+        folder.write("t.csv", table);
+        let run = folder.train("t.csv --target y --text t -o m.ign").succeeds();
+        assert!(
+            run.stderr.contains("column `t`") && run.stderr.contains("1 inputs as"),
+            "{name}: {}",
+            run.stderr
+        );
+    }
+    folder.refuses_to_train(
+        "t.csv --target y --text y -o n.ign",
+        &["`y`", "both the target and a text", "--text"],
+    );
+}
+
+#[test]
+fn rows_without_a_known_word_are_counted() {
+    let folder = with_model("--set data.ignore=[\"stars\"]");
+    let run = folder
+        .ign_reading("predict m.ign -", b"{\"text\": \"zzz qqq\"}\n{\"text\": \"superb\"}\n")
+        .succeeds();
+    assert!(run.stderr.contains("column `text`: 1 rows hold no word that the model knows"), "{}", run.stderr);
+}
