@@ -148,6 +148,8 @@ pub struct Trainer<'a> {
     data: TrainingData<'a>,
     device: Device,
     encoder: Box<dyn Network>,
+    /// The encoder without autodiff, while it is at rest: a graph that nobody walks back would stay in memory.
+    resting: Option<Box<dyn Network>>,
     slots: Vec<Slot>,
     head: HeadShape,
     readout: Readout,
@@ -198,7 +200,8 @@ impl<'a> Trainer<'a> {
             (true, HeadKind::Softmax) => Loss::Classes(gp::Link::Logit),
         };
         let readout = Readout { features: encoder.dim(), members: encoder.members(), outputs, loss };
-        Self { config, data, device, encoder, slots, head, readout, readout_start, threads }
+        let resting = None;
+        Self { config, data, device, encoder, resting, slots, head, readout, readout_start, threads }
     }
 
     /// Runs to the end, or until `listen` returns false; `resume` goes on from an earlier [`State`].
@@ -300,6 +303,7 @@ impl<'a> Trainer<'a> {
     fn load(&mut self, theta: &[f32]) {
         let len = self.encoder_len();
         self.encoder = self.encoder.with(&theta[..len], &self.device);
+        self.resting = None;
     }
 
     /// Features of some rows, as the encoder gives them, row-major `[N, D]`.

@@ -6,7 +6,7 @@ use super::readout::ReadoutBatch;
 use super::{Event, Phase, State, Trainer, to_vec};
 use crate::config::Schedule;
 use crate::encoder::Mode;
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{Device, Tensor, TensorData};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -69,13 +69,17 @@ impl Trainer<'_> {
         let frozen =
             encoder_len == 0 || (state.phase == Phase::Likelihood && self.config.train.encoder_rate == 0.0);
         let mode = Mode::Train { seed: self.seed(3, state.phase, step) };
+        if frozen && self.resting.is_none() {
+            self.resting = Some(self.encoder.with(&self.encoder.parameters().1, &Device::default()));
+        }
+        let encoder = if frozen { self.resting.as_ref() } else { None }.unwrap_or(&self.encoder);
         let (y, weights) = (self.data.targets.batch(rows), self.data.targets.weights(rows));
         let mut d_head = vec![0.0; state.theta.len() - encoder_len];
         let theta = &state.theta[encoder_len..];
         let features = Mutex::new(None);
         let mut gradient = Vec::with_capacity(state.theta.len());
         let forward = || {
-            let output = self.encoder.features(self.data.inputs, rows, mode); // [N, D]
+            let output = encoder.features(self.data.inputs, rows, mode); // [N, D]
             *features.lock().expect("no panic in between") = Some(output.clone());
             to_vec(output)
         };
