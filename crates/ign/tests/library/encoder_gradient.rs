@@ -43,14 +43,14 @@ fn weights() -> Vec<f32> {
     (0..ROWS * FEATURES).map(|i| (i as f32 * 0.9 + 0.4).cos()).collect()
 }
 
-struct Values(Vec<f32>);
+pub(crate) struct Values(pub(crate) Vec<f32>);
 impl ModuleVisitor for Values {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         self.0.extend(param.val().into_data().try_to_vec::<f32>().expect("parameters are f32"));
     }
 }
 
-struct Slopes<'a>(&'a Gradients, Vec<f32>);
+pub(crate) struct Slopes<'a>(pub(crate) &'a Gradients, pub(crate) Vec<f32>);
 impl ModuleVisitor for Slopes<'_> {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         let slope = param.val().grad(self.0).expect("every parameter takes part");
@@ -70,7 +70,7 @@ impl ModuleMapper for Put<'_> {
     }
 }
 
-fn with_values(encoder: &Mlp, values: &[f32], device: &Device) -> Mlp {
+pub(crate) fn with_values<E: Encoder>(encoder: &E, values: &[f32], device: &Device) -> E {
     encoder.clone().map(&mut Put(values, device))
 }
 

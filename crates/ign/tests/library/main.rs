@@ -21,4 +21,5 @@ mod predictions;
 mod round_trip;
 mod stopping;
 mod threads;
+mod through_the_head;
 mod utilisation;
