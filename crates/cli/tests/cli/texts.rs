@@ -99,7 +99,7 @@ fn the_words_of_a_text_are_the_same_in_every_format_and_container() {
     folder.write("n.jsonl", reviews(20));
     let [a, b] = ["n.csv", "n.jsonl"]
         .map(|file| column(&folder.ign(&format!("predict m.ign {file}")).succeeds().stdout, "p_pos"));
-    assert_eq!(a, b, "a line break is no word");
+    assert!(close(&a, &b), "a line break is no word");
 }
 
 #[test]
@@ -112,13 +112,16 @@ fn texts_that_are_hard_to_read_are_predicted_all_the_same() {
         cells.iter().map(|text| serde_json::json!({ "text": text }).to_string() + "\n").collect();
     let p = column(&folder.ign_reading("predict m.ign -", lines.as_bytes()).succeeds().stdout, "p_pos");
     assert!(p.len() == cells.len() && p.iter().all(|p| (0.0..=1.0).contains(p)), "{p:?}");
-    // Nothing that was ever learned stands in any of the first four.
-    assert!(p[..4].iter().all(|other| *other == p[0]) || p[3] != p[0], "{p:?}");
-    assert_eq!(p[0], p[1], "no word is no word");
+    assert!(close(&p[..1], &p[1..2]), "no word is no word");
     let missing = folder.ign_reading("predict m.ign -", b"{\"text\": null}\n").succeeds().stdout;
-    assert_eq!(column(&missing, "p_pos"), p[..1], "a missing text is an empty one");
+    assert!(close(&column(&missing, "p_pos"), &p[..1]), "a missing text is an empty one");
     folder.write("bad.jsonl", b"{\"text\": \"good\"}\n{\"text\": \"caf\xe9\"}\n");
     folder.refuses("predict m.ign bad.jsonl", &["bad.jsonl:2", "UTF-8"]);
+}
+
+/// What a product of another size leaves of single precision.
+fn close(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5)
 }
 
 #[test]
@@ -129,7 +132,7 @@ fn a_prediction_does_not_depend_on_the_texts_around_it() {
     for (row, line) in reviews(40).lines().enumerate().step_by(13) {
         folder.write("one.jsonl", line);
         let alone = column(&folder.ign("predict m.ign one.jsonl").succeeds().stdout, "p_pos");
-        assert_eq!(alone, together[row..=row]);
+        assert!(close(&alone, &together[row..=row]));
     }
 }
 
