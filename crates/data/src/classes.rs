@@ -46,6 +46,25 @@ pub fn class_codes(table: &Table, target: &str) -> Result<Vec<Option<u32>>, Data
     Labels::of(table, target).map(|labels| labels.codes)
 }
 
+/// Labels by `classes` become labels by the classes of a model, `known`.
+///
+/// # Errors
+/// The row and the class of the first label that is none of the model's.
+pub(crate) fn relabel(
+    labels: &mut [u32],
+    classes: &[String],
+    known: &[String],
+) -> Result<(), (usize, Problem)> {
+    let place = |class: &String| known.iter().position(|known| known == class).map(|at| at as u32);
+    let places: Vec<Option<u32>> = classes.iter().map(place).collect();
+    for (row, label) in labels.iter_mut().enumerate() {
+        let class = *label as usize;
+        let unknown = || Problem::UnknownLabel { label: classes[class].clone(), known: known.to_vec() };
+        *label = places[class].ok_or_else(|| (row, unknown()))?;
+    }
+    Ok(())
+}
+
 impl ClassTarget {
     /// The share of each class in the training rows.
     #[must_use]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::features::{AttributeScale, DegreeScale};
 use super::options::{DegreeFeature, GraphOptions};
 use super::{GraphProblem, GraphSet};
-use crate::classes::MOST_CLASSES;
+use crate::classes::{MOST_CLASSES, relabel};
 use crate::error::DataError;
 use crate::notice::Notice;
 use crate::problem::Problem;
@@ -81,23 +81,14 @@ impl GraphSchema {
     /// If the nodes lack features of the model, or a label is none of the model's classes.
     pub fn conform(&self, mut set: GraphSet) -> Result<GraphSet, DataError> {
         self.check_features(&set)?;
-        if set.labels.is_none() || set.classes == self.classes {
-            return Ok(set);
-        }
-        let known = |class: &String| self.classes.iter().position(|known| known == class).map(|at| at as u32);
-        let place: Vec<Option<u32>> = set.classes.iter().map(known).collect();
-        for (row, label) in set.labels.iter_mut().flatten().enumerate() {
-            let class = *label as usize;
-            let Some(known) = place[class] else {
-                let problem =
-                    Problem::UnknownLabel { label: set.classes[class].clone(), known: self.classes.clone() };
+        if let Some(labels) = &mut set.labels {
+            relabel(labels, &set.classes, &self.classes).map_err(|(row, problem)| {
                 let mut error = DataError::new(&set.origin, problem);
                 error.row = Some(row as u64 + 1);
-                return Err(error);
-            };
-            *label = known;
+                error
+            })?;
+            set.classes.clone_from(&self.classes);
         }
-        set.classes.clone_from(&self.classes);
         Ok(set)
     }
 

@@ -7,7 +7,7 @@ use super::ImageSet;
 use super::decode::Shape;
 use super::options::{ImageOptions, ImageSize};
 use super::resize::reshaped;
-use crate::classes::MOST_CLASSES;
+use crate::classes::{MOST_CLASSES, relabel};
 use crate::error::DataError;
 use crate::notice::Notice;
 use crate::problem::Problem;
@@ -88,26 +88,14 @@ impl ImageSchema {
     pub fn conform(&self, set: ImageSet) -> Result<ImageSet, DataError> {
         let shape = Shape { height: self.height, width: self.width, channels: self.channels };
         let mut set = reshaped(set, shape)?;
-        if set.labels.is_none() || set.classes == self.classes {
-            return Ok(set);
-        }
-        let place: Vec<Option<u32>> = set
-            .classes
-            .iter()
-            .map(|class| self.classes.iter().position(|known| known == class).map(|at| at as u32))
-            .collect();
-        for (row, label) in set.labels.iter_mut().flatten().enumerate() {
-            let class = *label as usize;
-            let Some(known) = place[class] else {
-                let problem =
-                    Problem::UnknownLabel { label: set.classes[class].clone(), known: self.classes.clone() };
+        if let Some(labels) = &mut set.labels {
+            relabel(labels, &set.classes, &self.classes).map_err(|(row, problem)| {
                 let mut error = DataError::new(set.names.get(row).unwrap_or(&set.origin), problem);
                 error.row = set.names.is_empty().then_some(row as u64 + 1);
-                return Err(error);
-            };
-            *label = known;
+                error
+            })?;
+            set.classes.clone_from(&self.classes);
         }
-        set.classes.clone_from(&self.classes);
         Ok(set)
     }
 
