@@ -5,6 +5,7 @@
 mod commands;
 mod output;
 mod progress;
+mod times;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -27,6 +28,10 @@ enum Command {
     Predict(commands::predict::Args),
     /// Score a model on inputs whose targets are known
     Evaluate(commands::evaluate::Args),
+    /// Show what the inducing points stand for: pseudo-labels and the inputs nearest to them
+    Inspect(commands::inspect::Args),
+    /// Write one page about what models learned and how far to trust them
+    Report(commands::report::Args),
     /// Show what is inside a model file
     Info(commands::info::Args),
     /// List and generate simulated data sets
@@ -42,6 +47,8 @@ fn main() -> ExitCode {
         Command::Train(args) => commands::train::run(&args),
         Command::Predict(args) => commands::predict::run(&args),
         Command::Evaluate(args) => commands::evaluate::run(&args),
+        Command::Inspect(args) => commands::inspect::run(&args),
+        Command::Report(args) => commands::report::run(&args),
         Command::Info(args) => commands::info::run(&args),
         Command::Data(args) => commands::data::run(&args),
     };

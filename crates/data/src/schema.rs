@@ -10,6 +10,8 @@
 //! text       nothing: its words go beside the matrix
 //! ```
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::datetime::DatePart;
@@ -137,6 +139,21 @@ impl TableSchema {
     #[must_use]
     pub fn indicator_width(&self) -> usize {
         self.inputs.iter().map(|input| input.encoding.indicator_width()).sum()
+    }
+
+    /// Where the features of one input are in the matrix: the numeric ones and the indicators.
+    ///
+    /// # Panics
+    /// If there are not so many inputs.
+    #[must_use]
+    pub fn features_of(&self, input: usize) -> [Range<usize>; 2] {
+        let before = &self.inputs[..input];
+        let (own, numeric) =
+            (&self.inputs[input].encoding, |input: &InputColumn| input.encoding.numeric_width());
+        let first: usize = before.iter().map(numeric).sum();
+        let indicators = before.iter().map(|input| input.encoding.indicator_width()).sum::<usize>();
+        let second = self.numeric_width() + indicators;
+        [first..first + own.numeric_width(), second..second + own.indicator_width()]
     }
 
     /// Name and words of each text column, in the order of [`Encoded::texts`](crate::Encoded::texts).

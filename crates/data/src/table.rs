@@ -7,6 +7,7 @@ use arrow::array::{
     ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
 };
 
+use crate::datetime::format_datetime;
 use crate::error::{DataError, Place};
 use crate::nearest::nearest;
 use crate::places::Places;
@@ -73,6 +74,21 @@ impl Column {
             Column::Category { codes, .. } => codes[row].is_none(),
             Column::Text(texts) => texts[row].is_none(),
             Column::DateTime(values) => values[row].is_none(),
+        }
+    }
+
+    /// The row's value as a person writes it; empty if it is missing.
+    #[must_use]
+    pub fn text(&self, row: usize) -> String {
+        match self {
+            Column::Number(values) if values[row].is_nan() => String::new(),
+            Column::Number(values) => values[row].to_string(),
+            Column::Boolean(values) => values[row].map_or(String::new(), |value| value.to_string()),
+            Column::Category { codes, levels } => {
+                codes[row].map_or(String::new(), |code| levels[code as usize].clone())
+            }
+            Column::Text(texts) => texts[row].clone().unwrap_or_default(),
+            Column::DateTime(values) => values[row].map_or(String::new(), format_datetime),
         }
     }
 

@@ -77,6 +77,26 @@ impl Kernel {
         }
     }
 
+    /// `k(a, b) / √(k(a, a) k(b, b))`: at most 1, and 1 for equal points.
+    pub fn similarity(&self, a: &[f64], b: &[f64]) -> f64 {
+        let squares: f64 = a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum();
+        match *self {
+            Self::Rbf { gamma, .. } => (-gamma * squares).exp(),
+            Self::Matern32 { gamma, .. } => {
+                let u = (6.0 * gamma * squares).sqrt();
+                (1.0 + u) * (-u).exp()
+            }
+            Self::Matern52 { gamma, .. } => {
+                let u = (10.0 * gamma * squares).sqrt();
+                (1.0 + u + u * u / 3.0) * (-u).exp()
+            }
+            Self::Linear { scale, offset } => {
+                let k = |a: &[f64], b: &[f64]| scale * dot(a, b) + offset;
+                k(a, b) / (k(a, a) * k(b, b)).sqrt()
+            }
+        }
+    }
+
     /// `k(x, x)` for each column of `x [D, N]`.
     pub(crate) fn diagonal<T: Real>(&self, x: MatRef<'_, T>) -> Vec<T> {
         match *self {

@@ -5,6 +5,7 @@ use crate::class_calibration::ClassCalibration;
 use crate::class_metrics::row_nll;
 use crate::config::{Config, Multiclass};
 use crate::error::Error;
+use crate::importance::Observed;
 use crate::model::{Latent, Model, ModelHeader, NetworkHeader};
 use crate::network::{Network, NetworkShape};
 use crate::prepare::{Prepared, Values};
@@ -188,7 +189,7 @@ impl Prepared {
         };
         let mut model = Model::new(header, networks, self.maker.as_ref(), threads)?;
         if config.train.recalibrate && !self.validation.is_empty() {
-            let latent = model.latent(&self.inputs, &self.validation);
+            let latent = model.latent(&model.encode(&self.inputs, &self.validation));
             match &self.values {
                 Values::Numbers(y) => self.calibrate(&mut model, &latent, y),
                 Values::Classes(labels) => self.calibrate_classes(&mut model, &latent, labels),
@@ -196,15 +197,9 @@ impl Prepared {
         }
         for (part, rows) in [("validation", &self.validation), ("test", &self.test)] {
             if !rows.is_empty() {
-                let scores = match &self.values {
-                    Values::Numbers(y) => {
-                        let y = self.restored(y, rows);
-                        model.score(&model.predict_rows(&self.inputs, rows), &y)
-                    }
-                    Values::Classes(labels) => {
-                        let y: Vec<u32> = rows.iter().map(|&row| labels[row]).collect();
-                        model.score_classes(&self.inputs, rows, &y)
-                    }
+                let scores = match self.observed(rows) {
+                    Observed::Numbers(y) => model.score(&model.predict_rows(&self.inputs, rows), &y),
+                    Observed::Classes(y) => model.score_classes(&self.inputs, rows, &y),
                 };
                 model.header_mut().metrics.insert(part.into(), scores);
             }
@@ -227,23 +222,13 @@ impl Prepared {
     fn calibrate_classes(&self, model: &mut Model, latent: &Latent, labels: &[u32]) {
         let (k, n) = (gp::classes_of(model.outputs()), self.validation.len());
         let nll = |candidate: ClassCalibration| {
-            let p = model.classes(latent, candidate).p;
+            let p = model.classes_by(latent, candidate).p;
             let of_row = |(p, &row): (&[f64], &usize)| row_nll(p, labels[row] as usize);
             p.chunks_exact(k).zip(&self.validation).map(of_row).sum::<f64>() / n as f64
         };
         let has_variance = model.heads().next().is_some();
         let calibration = ClassCalibration::fit(n, has_variance, nll);
         model.header_mut().class_calibration = Some(calibration);
-    }
-
-    /// Numbers of some rows in their own units, row-major `[N, C]`.
-    fn restored(&self, y: &[f32], rows: &[usize]) -> Vec<f64> {
-        let targets = self.schema.numbers();
-        let c = targets.len();
-        let of_row = |&row: &usize| {
-            targets.iter().enumerate().map(move |(k, target)| target.restore(f64::from(y[row * c + k])))
-        };
-        rows.iter().flat_map(of_row).collect()
     }
 }
 

@@ -15,12 +15,15 @@ pub mod config;
 pub mod encoder;
 mod error;
 mod fit;
+mod importance;
 mod inputs;
 pub mod metrics;
 mod model;
+mod neighbours;
 mod network;
 mod own;
 mod prepare;
+mod projection;
 mod schema;
 pub mod train;
 
@@ -30,9 +33,14 @@ pub use config::{Config, Kind};
 pub use error::Error;
 pub use fit::{Fit, FitEvent, Listener, Standing};
 pub use gp::Kernel;
+pub use importance::{ColumnImportance, Observed};
 pub use inputs::{Images, Inputs, Matrix, Own};
-pub use model::{ClassPrediction, Model, ModelHeader, NetworkHeader, Prediction, Score, Scores};
+pub use model::{
+    ClassPrediction, Features, Latent, Model, ModelHeader, NetworkHeader, Prediction, Score, Scores,
+};
+pub use neighbours::{Neighbour, Neighbourhood, PseudoLabel};
 pub use network::NetworkShape;
 pub use own::{OwnData, OwnSchema, OwnShape, Truth};
 pub use prepare::Prepared;
+pub use projection::Projection;
 pub use schema::Schema;

@@ -138,8 +138,18 @@ impl ClassPrediction {
     }
 }
 
-/// Latent functions at some rows, both row-major `[N, C]`.
-pub(crate) struct Latent {
+/// Features of some rows, of each network row-major `[N, D]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Features {
+    /// N
+    pub rows: usize,
+    /// One for each network.
+    pub networks: Vec<Vec<f32>>,
+}
+
+/// Latent functions at some rows, before recalibration, both row-major `[N, C]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Latent {
     pub(crate) mean: Vec<f64>,
     pub(crate) var: Vec<f64>,
 }
@@ -215,21 +225,23 @@ impl Model {
         self.networks.iter().map(size).sum()
     }
 
-    /// Features of some rows, row-major `[N, D]`, of the first network.
-    pub fn features(&self, inputs: &Inputs, rows: &[usize]) -> Vec<f32> {
-        self.networks[0].features(inputs, rows)
+    /// Features of some rows, by every network.
+    pub fn encode(&self, inputs: &Inputs, rows: &[usize]) -> Features {
+        Features {
+            rows: rows.len(),
+            networks: self.networks.iter().map(|fitted| fitted.features(inputs, rows)).collect(),
+        }
     }
 
     /// Latent functions of standardised targets or of classes.
-    pub(crate) fn latent(&self, inputs: &Inputs, rows: &[usize]) -> Latent {
-        let (n, c) = (rows.len(), self.outputs());
+    pub fn latent(&self, features: &Features) -> Latent {
+        let (n, c) = (features.rows, self.outputs());
         let mut latent = Latent { mean: vec![0.0; n * c], var: vec![0.0; n * c] };
         let each = c / self.networks.len();
-        for (k, fitted) in self.networks.iter().enumerate() {
-            let phi = fitted.features(inputs, rows);
+        for (k, (fitted, phi)) in self.networks.iter().zip(&features.networks).enumerate() {
             let (mean, var) = match (&fitted.posterior, &fitted.head) {
-                (Some(posterior), _) => posterior.predict(&phi, n),
-                (None, FittedHead::Softmax { w, b }) => (read_out(&phi, w, b), vec![0.0; n]),
+                (Some(posterior), _) => posterior.predict(phi, n),
+                (None, FittedHead::Softmax { w, b }) => (read_out(phi, w, b), vec![0.0; n]),
                 (None, FittedHead::Process(_)) => unreachable!("a process is conditioned when it is made"),
             };
             for i in 0..n {
@@ -254,8 +266,21 @@ impl Model {
 
     /// Predicts numbers of some rows.
     pub fn predict_rows(&self, inputs: &Inputs, rows: &[usize]) -> Prediction {
+        self.numbers(&self.latent(&self.encode(inputs, rows)))
+    }
+
+    /// Numbers that follow from latent functions.
+    pub fn numbers(&self, latent: &Latent) -> Prediction {
+        self.numbers_by(latent, &self.header.calibration)
+    }
+
+    /// The same without recalibration: what intervals were before, Gaussian ones.
+    pub fn uncalibrated_numbers(&self, latent: &Latent) -> Prediction {
+        self.numbers_by(latent, &vec![Calibration::none(); self.outputs()])
+    }
+
+    fn numbers_by(&self, Latent { mean, var }: &Latent, calibration: &[Calibration]) -> Prediction {
         let c = self.outputs();
-        let Latent { mean, var } = self.latent(inputs, rows);
         let mut prediction = Prediction {
             mean: Vec::with_capacity(mean.len()),
             std: Vec::with_capacity(mean.len()),
@@ -264,9 +289,9 @@ impl Model {
         let sigma: Vec<f64> = (0..c).map(|output| self.sigma(output)).collect();
         for (i, (mean, var)) in mean.iter().zip(var).enumerate() {
             let target = &self.header.schema.numbers()[i % c];
-            let calibration = &self.header.calibration[i % c];
+            let calibration = &calibration[i % c];
             prediction.mean.push(target.restore(*mean));
-            prediction.std.push(target.std * calibration.std(*mean, var, sigma[i % c]));
+            prediction.std.push(target.std * calibration.std(*mean, *var, sigma[i % c]));
             prediction.std_latent.push(target.std * (calibration.latent * var).sqrt());
         }
         prediction
@@ -274,11 +299,15 @@ impl Model {
 
     /// Predicts classes of all rows.
     pub fn predict_classes(&self, inputs: &Inputs) -> ClassPrediction {
-        let latent = self.latent(inputs, &all_rows(inputs));
-        self.classes(&latent, self.header.class_calibration.unwrap_or(ClassCalibration::none()))
+        self.classes(&self.latent(&self.encode(inputs, &all_rows(inputs))))
     }
 
-    pub(crate) fn classes(&self, latent: &Latent, calibration: ClassCalibration) -> ClassPrediction {
+    /// Classes that follow from latent functions.
+    pub fn classes(&self, latent: &Latent) -> ClassPrediction {
+        self.classes_by(latent, self.header.class_calibration.unwrap_or(ClassCalibration::none()))
+    }
+
+    pub(crate) fn classes_by(&self, latent: &Latent, calibration: ClassCalibration) -> ClassPrediction {
         let c = self.outputs();
         let classes = gp::classes_of(c);
         let link = self.header.config.link();
@@ -328,15 +357,18 @@ impl Model {
 
     /// Scores the predicted classes of some rows against their true ones, before and after recalibration.
     pub fn score_classes(&self, inputs: &Inputs, rows: &[usize], y: &[u32]) -> Scores {
+        let metrics = self.class_metrics(&self.latent(&self.encode(inputs, rows)), y);
+        Scores::from([(self.header.schema.target_names().remove(0), Score::Classes(metrics))])
+    }
+
+    /// The same from latent functions.
+    pub fn class_metrics(&self, latent: &Latent, y: &[u32]) -> ClassMetrics {
         let labels = self.header.schema.classes().unwrap_or_default();
-        let latent = self.latent(inputs, rows);
-        let score = |calibration| ClassMetrics::new(&self.classes(&latent, calibration).p, y, labels);
-        let metrics = match self.header.class_calibration {
+        let score = |calibration| ClassMetrics::new(&self.classes_by(latent, calibration).p, y, labels);
+        match self.header.class_calibration {
             Some(calibration) => score(calibration).beside(score(ClassCalibration::none())),
             None => score(ClassCalibration::none()),
-        };
-        let name = self.header.schema.target_names().remove(0);
-        Scores::from([(name, Score::Classes(metrics))])
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use crate::encoder::mlp::{Mlp, MlpShape, PeriodicShape, TableShape};
 use crate::encoder::transformer::{TextShape, TowerShape};
 use crate::encoder::{Mode, OwnEncoder};
 use crate::error::Error;
+use crate::importance::Observed;
 use crate::inputs::{Images, Inputs};
 use crate::network::NetworkShape;
 use crate::own::{Maker, OwnData, OwnSchema, OwnShape, Truth};
@@ -225,6 +226,34 @@ impl Prepared {
     /// Rows that are trained on, held for validation, held for the test.
     pub fn rows(&self) -> [usize; 3] {
         [self.train.len(), self.validation.len(), self.test.len()]
+    }
+
+    /// The same rows, by their numbers among [`Prepared::inputs`].
+    pub fn parts(&self) -> [&[usize]; 3] {
+        [&self.train, &self.validation, &self.test]
+    }
+
+    /// All inputs, of all parts.
+    pub fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
+    /// What was observed of some rows.
+    pub fn observed(&self, rows: &[usize]) -> Observed {
+        match &self.values {
+            Values::Classes(labels) => Observed::Classes(rows.iter().map(|&row| labels[row]).collect()),
+            Values::Numbers(y) => {
+                let targets = self.schema.numbers();
+                let c = targets.len();
+                let of_row = |&row: &usize| {
+                    targets
+                        .iter()
+                        .enumerate()
+                        .map(move |(k, target)| target.restore(f64::from(y[row * c + k])))
+                };
+                Observed::Numbers(rows.iter().flat_map(of_row).collect())
+            }
+        }
     }
 
     /// Names what is trained on, for a checkpoint to be matched with: sizes, and a checksum of every number.

@@ -1,10 +1,11 @@
 //! `ign demo`: the whole way on an embedded default.
 
 use super::Failure;
-use super::train::{RunArgs, check_writable, learn};
+use super::given::Known;
+use super::train::{Job, RunArgs, check_writable, learn, tell_page};
 use crate::output::print;
 use data::Simulated;
-use ign::{Kind, Prepared};
+use ign::Kind;
 use std::path::PathBuf;
 
 /// Rows of the demonstration; the paper's Levy set has as many.
@@ -28,12 +29,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         print(&format!("Levy function of 4 inputs, {ROWS} rows; 40 % are held out for the test\n"))?;
     }
     let table = Simulated::Levy.sample(ROWS, config.seed, 0.0);
-    learn(Prepared::new(&table, &config)?, Vec::new(), &config, &args.out, &run, None)?;
+    let known = Known::Table(table);
+    let (prepared, notices, folds) = (known.prepare(&config)?, Vec::new(), None);
+    let page =
+        learn(Job { known: &known, prepared, notices, config: &config, out: &args.out, args: &run, folds })?;
     if !run.json() && !run.quiet() {
         let out = args.out.display();
         print(&format!(
-            "\nNext:\n  ign info {out}\n  ign data generate levy --rows 1000 --seed 1 -o new.csv\n  ign predict {out} new.csv --interval 0.9"
+            "\nNext:\n  ign info {out}\n  ign data generate levy --rows 1000 --seed 1 -o new.csv\n  ign predict {out} new.csv --interval 0.9\n  ign inspect {out} --data new.csv\n\nThe page about it:"
         ))?;
     }
-    Ok(())
+    tell_page(page.as_deref(), &run)
 }

@@ -5,7 +5,7 @@
 
 use super::Failure;
 use super::given::Known;
-use super::train::{RunArgs, check_writable, learn};
+use super::train::{Job, RunArgs, check_writable, learn, tell_page};
 use crate::output::{number, print, scores_json};
 use crate::progress::{interrupted, watch_for_interrupts};
 use data::Notice;
@@ -98,7 +98,9 @@ pub(crate) fn run(
     }
     records.sort_by_key(|record| (record.repeat, record.fold));
     let summary = report(&records, [folds, repeats], args)?;
-    learn(whole, notices, config, out, &args.resuming_from(out), Some(summary)).map(drop)
+    let (prepared, args, folds) = (whole, &args.resuming_from(out), Some(summary));
+    let page = learn(Job { known, prepared, notices, config, out, args, folds })?;
+    tell_page(page.as_deref(), args)
 }
 
 /// Trains the folds that are missing, one thread each.

@@ -6,7 +6,11 @@ pub(crate) mod evaluate;
 mod folds;
 mod given;
 pub(crate) mod info;
+pub(crate) mod inspect;
+mod judged;
 pub(crate) mod predict;
+pub(crate) mod report;
+mod show;
 pub(crate) mod train;
 
 use ::data::{Format, ReadOptions};

@@ -1,9 +1,11 @@
 //! `ign train`: a table, pictures or graphs in, a model file out.
 
 use super::given::{Given, GivenArgs, Known, read_table};
+use super::report::page_path;
 use super::{Failure, Reading, Threads, folds};
 use crate::output::{self, print};
 use crate::progress::{Progress, interrupted, watch_for_interrupts};
+use crate::times::Times;
 use data::{Column, ImageOptions, Notice, Source, Task};
 use ign::artifact::{load_checkpoint, save_checkpoint};
 use ign::{Config, Fit, FitEvent, Kind, Model, Prepared, Schema};
@@ -87,6 +89,9 @@ pub(crate) struct RunArgs {
     /// Go on from the checkpoint that an interrupted run left beside the model
     #[arg(long)]
     resume: bool,
+    /// Do not write the page about the model (MODEL.report.html)
+    #[arg(long)]
+    no_report: bool,
     /// Say nothing but errors
     #[arg(short, long)]
     quiet: bool,
@@ -229,7 +234,17 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(folds) = args.folds {
         return folds::run(&known, notices, &config, [folds, args.repeats], &out, &args.run);
     }
-    learn(known.prepare(&config)?, notices, &config, &out, &args.run, None).map(drop)
+    let prepared = known.prepare(&config)?;
+    let page = learn(Job {
+        known: &known,
+        prepared,
+        notices,
+        config: &config,
+        out: &out,
+        args: &args.run,
+        folds: None,
+    })?;
+    tell_page(page.as_deref(), &args.run)
 }
 
 fn refuse_target(config: &Config, input: &str, what: &str) -> Result<(), Failure> {
@@ -241,15 +256,25 @@ fn refuse_target(config: &Config, input: &str, what: &str) -> Result<(), Failure
     )))
 }
 
-/// Trains, saves and reports; used by `demo` and after a cross-validation, whose scores then are part of the report.
-pub(crate) fn learn(
-    prepared: Prepared,
-    notices: Vec<Notice>,
-    config: &Config,
-    out: &Path,
-    args: &RunArgs,
-    folds: Option<serde_json::Value>,
-) -> Result<Model, Failure> {
+/// All that a training run needs.
+pub(crate) struct Job<'a> {
+    pub(crate) known: &'a Known,
+    pub(crate) prepared: Prepared,
+    pub(crate) notices: Vec<Notice>,
+    pub(crate) config: &'a Config,
+    pub(crate) out: &'a Path,
+    pub(crate) args: &'a RunArgs,
+    /// Scores of a cross-validation, which then are part of what is printed.
+    pub(crate) folds: Option<serde_json::Value>,
+}
+
+/// Trains, saves, prints the scores and writes the page, whose path it returns: it is to be told last.
+pub(crate) fn learn(job: Job<'_>) -> Result<Option<PathBuf>, Failure> {
+    let Job { known, prepared, notices, config, out, args, folds } = job;
+    let page = (!args.no_report).then(|| page_path(out));
+    if let Some(page) = &page {
+        check_writable(page)?;
+    }
     let threads = args.threads.start();
     let started = Instant::now();
     let mut progress = Progress::new(args.quiet);
@@ -286,8 +311,10 @@ pub(crate) fn learn(
     watch_for_interrupts("what has been learned is being saved");
     let mut saved = Instant::now();
     let mut failed = None;
+    let mut times = if args.resume { Times::load(out) } else { Times::new() };
     let fit = prepared.fit(config, threads, resume, &mut |event| {
         progress.show(&event);
+        times.hear(&event);
         if let FitEvent::Standing(standing) = event
             && saved.elapsed() > CHECKPOINT_EVERY
         {
@@ -306,6 +333,7 @@ pub(crate) fn learn(
     match fit {
         Fit::Interrupted(standing) => {
             save_checkpoint(&checkpoint, config, &fingerprint, &standing)?;
+            times.save(out)?;
             eprintln!(
                 "stopped; go on with the same command and `--resume` (checkpoint {})",
                 checkpoint.display()
@@ -316,8 +344,12 @@ pub(crate) fn learn(
             model.save(out)?;
             // What it was for is done; a leftover would only mislead.
             let _ = std::fs::remove_file(&checkpoint);
-            report(&model, out, args, started.elapsed(), folds)?;
-            Ok(*model)
+            times.save(out)?;
+            if let Some(page) = &page {
+                super::report::of_training(&model, &prepared, known, out, &times, page)?;
+            }
+            report(&model, out, page.as_deref(), args, started.elapsed(), folds)?;
+            Ok(page)
         }
     }
 }
@@ -325,6 +357,7 @@ pub(crate) fn learn(
 fn report(
     model: &Model,
     out: &Path,
+    page: Option<&Path>,
     args: &RunArgs,
     elapsed: Duration,
     folds: Option<serde_json::Value>,
@@ -335,8 +368,9 @@ fn report(
             metrics.iter().map(|(part, scores)| (part.clone(), output::scores_json(scores))).collect();
         let mut json =
             serde_json::json!({ "model": out, "seconds": elapsed.as_secs_f64(), "metrics": parts });
-        if let (Some(object), Some(folds)) = (json.as_object_mut(), folds) {
-            object.insert("cross_validation".into(), folds);
+        json["report"] = serde_json::json!(page);
+        if let Some(folds) = folds {
+            json["cross_validation"] = folds;
         }
         return print(&json.to_string());
     }
@@ -347,6 +381,14 @@ fn report(
         print(&format!("{}\n{}", output::part(part), output::scores(scores)))?;
     }
     print(&format!("{} written in {:.0} s", out.display(), elapsed.as_secs_f64()))
+}
+
+/// The last line: where the page is.
+pub(crate) fn tell_page(page: Option<&Path>, args: &RunArgs) -> Result<(), Failure> {
+    match page {
+        Some(page) if !args.json && !args.quiet => print(&page.display().to_string()),
+        _ => Ok(()),
+    }
 }
 
 /// How frequent the classes are.

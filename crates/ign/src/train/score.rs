@@ -18,7 +18,9 @@ impl Trainer<'_> {
         let c = self.head.outputs;
         let mut sigma = Vec::new();
         if state.phase == Phase::Likelihood {
-            sigma = self.head.take_apart(theta).log_sigma.iter().map(|&s| f64::from(s).exp()).collect();
+            let parameters = self.head.take_apart(theta);
+            sigma = parameters.log_sigma.iter().map(|&s| f64::from(s).exp()).collect();
+            record.kernel = Some(parameters.log_kernel.map(|x| f64::from(x).exp()));
             record.noise = (!sigma.is_empty()).then(|| sigma.iter().sum::<f64>() / c as f64);
         }
         if rows.is_empty() {

@@ -38,6 +38,9 @@ pub struct EpochRecord {
     pub utilisation: Option<f64>,
     /// Mean σ of the outputs.
     pub noise: Option<f64>,
+    /// The kernel's scale s and γ, or s and offset c of the linear kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<[f64; 2]>,
 }
 
 impl EpochRecord {
@@ -54,6 +57,7 @@ impl EpochRecord {
             accuracy: None,
             utilisation: None,
             noise: None,
+            kernel: None,
         }
     }
 }

@@ -13,6 +13,7 @@ mod golden;
 mod hostile_classes;
 mod hostile_files;
 mod hostile_inputs;
+mod inducing;
 mod metrics;
 mod own_encoder;
 mod paper;

@@ -23,7 +23,7 @@ fn a_loaded_model_predicts_the_same_bits_as_the_one_that_was_saved() {
         assert!(before.heads().eq(after.heads()));
         let x = encoded(&before, &table);
         assert_eq!(before.predict(&x), after.predict(&x), "{more:?}");
-        assert_eq!(before.features(&x, &[0, 7]), after.features(&x, &[0, 7]));
+        assert_eq!(before.encode(&x, &[0, 7]), after.encode(&x, &[0, 7]));
         // And the loaded one is saved as the same bytes.
         let again = folder.path().join("again.ign");
         after.save(&again).expect("a temporary folder is writable");

@@ -1,0 +1,245 @@
+//! `ign report`: one page about what models learned and how far to trust them.
+
+use super::given::{GivenArgs, part};
+use super::judged::{Asked, Judged, Truth};
+use super::show::Shown;
+use super::train::{check_not_input, check_writable};
+use super::{Failure, Reading, Threads};
+use crate::output::print;
+use crate::times::Times;
+use data::{Part, write_atomically};
+use ign::{Model, Observed, Schema};
+use report::{Around, NEAREST, Report, Request, SHOWN, Side, gather};
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Model files; several are shown side by side
+    #[arg(required = true, value_name = "MODEL")]
+    models: Vec<PathBuf>,
+    /// Table, pictures or graphs whose targets are known: what the models are judged on
+    #[arg(long, value_name = "INPUT")]
+    test: String,
+    /// Where the nearest examples of the inducing points are looked for, best what was learned from [default: the test's]
+    #[arg(long, value_name = "INPUT")]
+    data: Option<String>,
+    /// Where to write the page [default: the first model's name with .report.html]
+    #[arg(short, long)]
+    out: Option<PathBuf>,
+    /// Write each figure into this folder too, as SVG and PNG
+    #[arg(long, value_name = "DIR")]
+    figures: Option<PathBuf>,
+    /// The targets of a table without them, as a .npy file
+    #[arg(long, value_name = "FILE")]
+    target: Option<String>,
+    /// Which part of a named set or of pictures is judged
+    #[arg(long, value_parser = ["train", "test", "all"], default_value = "test")]
+    part: String,
+    #[command(flatten)]
+    given: GivenArgs,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    threads: Threads,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let out = args.out.clone().unwrap_or_else(|| page_path(&args.models[0]));
+    let inputs: Vec<&Path> =
+        args.models.iter().map(PathBuf::as_path).chain([Path::new(&args.test)]).collect();
+    check_not_input(&out, &inputs)?;
+    check_writable(&out)?;
+    if let Some(folder) = &args.figures {
+        make_folder(folder)?;
+    }
+    let threads = args.threads.start();
+    let models: Result<Vec<Model>, _> = args.models.iter().map(|path| Model::load(path, threads)).collect();
+    let models = models?;
+    check_alike(&args.models, &models)?;
+    let mut notes = Vec::new();
+    let mut records = Vec::new();
+    for (path, model) in args.models.iter().zip(&models) {
+        let judged = read(args, path, model, &args.test, part(&args.part), Truth::Needed)?;
+        let known = match &args.data {
+            Some(input) => Some(read(args, path, model, input, Part::Train, Truth::IfThere)?),
+            None => None,
+        };
+        let all = judged.notes.iter().cloned().chain(judged.notices.iter().map(ToString::to_string));
+        let fresh: Vec<String> = all.filter(|note| !notes.contains(note)).collect();
+        fresh.iter().for_each(|note| eprintln!("note: {note}"));
+        notes.extend(fresh);
+        let Some(observed) = &judged.observed else { unreachable!("the truth was needed") };
+        let rows: Vec<usize> = (0..judged.inputs.rows()).collect();
+        if rows.is_empty() {
+            return Err(Failure::Usage(format!(
+                "{} holds nothing whose target is known\nhint: name inputs with targets by `--test`",
+                args.test
+            )));
+        }
+        let known_rows: Vec<usize> = (0..known.as_ref().map_or(0, |known| known.inputs.rows())).collect();
+        let shown = show(model, &judged);
+        let known_shown = known.as_ref().map(|known| show(model, known));
+        let side = || Side { inputs: &judged.inputs, rows: &rows, show: &shown, words: args.test.clone() };
+        let known_side = match (&known, &known_shown, &args.data) {
+            (Some(known), Some(shown), Some(words)) if !known_rows.is_empty() => {
+                Side { inputs: &known.inputs, rows: &known_rows, show: shown, words: words.clone() }
+            }
+            _ => side(),
+        };
+        records.push(gather(
+            model,
+            &Request {
+                name: file_name(path),
+                around: around(side(), known_side),
+                observed,
+                seconds: Times::load(path).of(model.header()),
+                share: 1.0 / models.len() as f64,
+            },
+        ));
+    }
+    let page = Report {
+        title: title(&args.models, &models[0]),
+        judged_on: args.test.clone(),
+        made_by: made_by(),
+        notes,
+        models: records,
+    };
+    write(&page, &out, args.figures.as_deref())?;
+    print(&out.display().to_string())
+}
+
+/// As a page wants them.
+pub(crate) fn around<'a>(judged: Side<'a>, known: Side<'a>) -> Around<'a> {
+    Around { judged, known, nearest: NEAREST, shown: SHOWN, refine: true }
+}
+
+/// Writes the page, and its figures into a folder.
+pub(crate) fn write(page: &Report, out: &Path, figures: Option<&Path>) -> Result<(), Failure> {
+    if let Some(folder) = figures {
+        for figure in report::figures(page) {
+            let place = |ending: &str| folder.join(format!("{}.{ending}", figure.name));
+            write_atomically(&place("svg"), |file| file.write_all(figure.svg.as_bytes()))?;
+            let png = figure.png(2.0).map_err(|e| Failure::Usage(e.to_string()))?;
+            write_atomically(&place("png"), |file| file.write_all(&png))?;
+        }
+    }
+    let html = report::render(page);
+    Ok(write_atomically(out, |file| file.write_all(html.as_bytes()))?)
+}
+
+pub(crate) fn made_by() -> String {
+    format!("ign {}", env!("CARGO_PKG_VERSION"))
+}
+
+/// What heads the page.
+pub(crate) fn title(paths: &[PathBuf], model: &Model) -> String {
+    let names: Vec<String> = paths.iter().map(|path| file_name(path)).collect();
+    format!("{}: {}", names.join(", "), model.header().schema.target_names().join(", "))
+}
+
+/// `models/price.ign` → `price.ign`
+pub(crate) fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// `price.ign` → `price.report.html`, in the same folder.
+pub(crate) fn page_path(model: &Path) -> PathBuf {
+    model.with_extension("report.html")
+}
+
+/// Makes a folder for pictures.
+pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Failure::Usage(format!(
+            "cannot make the folder {}: {error}\nhint: choose another place",
+            folder.display()
+        ))
+    })
+}
+
+fn read(
+    args: &Args,
+    file: &Path,
+    model: &Model,
+    input: &str,
+    part: Part,
+    truth: Truth,
+) -> Result<Judged, Failure> {
+    let target = args.target.as_deref().filter(|_| truth == Truth::Needed);
+    let (given, reading) = (&args.given, &args.reading);
+    Asked { model, file, input, part, target, truth, given, reading }.read()
+}
+
+pub(crate) fn show<'a>(model: &'a Model, judged: &'a Judged) -> Shown<'a> {
+    Shown::new(&judged.inputs, judged.known.as_ref(), &model.header().schema, judged.rows.as_deref())
+}
+
+/// Side by side are models that predict the same.
+fn check_alike(paths: &[PathBuf], models: &[Model]) -> Result<(), Failure> {
+    let what = |model: &Model| {
+        let schema = &model.header().schema;
+        let kind = match schema {
+            Schema::Table(_) => "rows",
+            Schema::Images(_) => "pictures",
+            Schema::Graphs(_) => "graphs",
+            Schema::Own(_) => "inputs of its own",
+        };
+        let classes =
+            schema.classes().map_or(String::new(), |classes| format!(" ({} classes)", classes.len()));
+        format!("{}{classes} of {kind}", schema.target_names().join(", "))
+    };
+    let first = what(&models[0]);
+    match models.iter().position(|model| what(model) != first) {
+        None => Ok(()),
+        Some(k) => Err(Failure::Usage(format!(
+            "{} predicts {first}, {} predicts {}\nhint: compare models that predict the same",
+            paths[0].display(),
+            paths[k].display(),
+            what(&models[k])
+        ))),
+    }
+}
+
+/// The page that training itself writes: judged on the test part, else on the validation part, else on what was
+/// learned from.
+pub(crate) fn of_training(
+    model: &Model,
+    prepared: &ign::Prepared,
+    known: &super::given::Known,
+    out: &Path,
+    times: &Times,
+    place: &Path,
+) -> Result<(), Failure> {
+    let [train, validation, test] = prepared.parts();
+    let (rows, words) = match (test, validation) {
+        ([], []) => (train, "the rows that were learned from: no judge of new ones"),
+        ([], validation) => (
+            validation,
+            "the validation part (these rows also chose the epoch and calibrated the uncertainty)",
+        ),
+        (test, _) => (test, "the test part, from which nothing was learned"),
+    };
+    let shown = Shown::new(prepared.inputs(), Some(known), &model.header().schema, None);
+    let side =
+        |rows, words: &str| Side { inputs: prepared.inputs(), rows, show: &shown, words: words.into() };
+    let observed: Observed = prepared.observed(rows);
+    let paths = [out.to_owned()];
+    let record = gather(
+        model,
+        &Request {
+            name: file_name(out),
+            around: around(side(rows, words), side(train, "the training part")),
+            observed: &observed,
+            seconds: times.of(model.header()),
+            share: 1.0,
+        },
+    );
+    let page = Report {
+        title: title(&paths, model),
+        judged_on: words.into(),
+        made_by: made_by(),
+        notes: prepared.notices.iter().map(ToString::to_string).collect(),
+        models: vec![record],
+    };
+    write(&page, place, None)
+}

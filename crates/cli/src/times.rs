@@ -1,0 +1,80 @@
+//! How long each epoch took. A file of its own beside the model: inside, the same seed would not give the same bytes.
+
+use ign::train::{EpochRecord, Phase};
+use ign::{FitEvent, ModelHeader};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Seconds of epochs.
+#[derive(Debug)]
+pub(crate) struct Times {
+    lines: Vec<Line>,
+    began: Instant,
+    last: BTreeMap<usize, Instant>,
+}
+
+/// One epoch of one network.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Line {
+    network: usize,
+    phase: Phase,
+    epoch: usize,
+    seconds: f64,
+}
+
+impl Times {
+    /// Begins to measure.
+    pub(crate) fn new() -> Self {
+        Self { lines: Vec::new(), began: Instant::now(), last: BTreeMap::new() }
+    }
+
+    /// What a run left beside its model; nothing if it left nothing that can be read.
+    pub(crate) fn load(model: &Path) -> Self {
+        let text = std::fs::read_to_string(path(model)).unwrap_or_default();
+        let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        Self { lines, ..Self::new() }
+    }
+
+    /// Measures.
+    pub(crate) fn hear(&mut self, event: &FitEvent<'_>) {
+        if let FitEvent::Record { network: (network, _), record } = event {
+            let before = self.last.insert(*network, Instant::now()).unwrap_or(self.began);
+            let seconds = before.elapsed().as_secs_f64();
+            self.lines.push(Line { network: *network, phase: record.phase, epoch: record.epoch, seconds });
+        }
+    }
+
+    /// Writes the file.
+    pub(crate) fn save(&self, model: &Path) -> Result<(), data::DataError> {
+        data::write_atomically(&path(model), |file| {
+            for line in &self.lines {
+                writeln!(file, "{}", serde_json::to_string(line).expect("a line is plain data"))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Seconds of each epoch of each network, as far as they are known; the last word on an epoch counts.
+    pub(crate) fn of(&self, header: &ModelHeader) -> Vec<Vec<Option<f64>>> {
+        let histories = std::iter::once(&header.history).chain(header.others.iter().map(|o| &o.history));
+        let of_network = |(network, history): (usize, &Vec<EpochRecord>)| {
+            let of_epoch = |record: &EpochRecord| {
+                let same = |line: &&Line| {
+                    (line.network, line.phase, line.epoch) == (network, record.phase, record.epoch)
+                };
+                self.lines.iter().rev().find(same).map(|line| line.seconds)
+            };
+            history.iter().map(of_epoch).collect()
+        };
+        histories.enumerate().map(of_network).collect()
+    }
+}
+
+/// `price.ign` → `price.ign.times.jsonl`
+fn path(model: &Path) -> PathBuf {
+    let mut name = model.as_os_str().to_owned();
+    name.push(".times.jsonl");
+    PathBuf::from(name)
+}
