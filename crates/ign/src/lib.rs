@@ -21,6 +21,7 @@ mod model;
 mod network;
 mod own;
 mod prepare;
+mod refine;
 mod schema;
 pub mod train;
 
@@ -35,4 +36,5 @@ pub use model::{ClassPrediction, Model, ModelHeader, NetworkHeader, Prediction, 
 pub use network::NetworkShape;
 pub use own::{OwnData, OwnSchema, OwnShape, Truth};
 pub use prepare::Prepared;
+pub use refine::{RefineOptions, Refined, RefinedInputs};
 pub use schema::Schema;
