@@ -72,10 +72,24 @@ impl Scale {
     pub fn apply(&self, x: f64) -> f32 {
         let scaled = match self {
             Scale::Standard { mean, std } => ((x - mean) / std).clamp(-STANDARD_LIMIT, STANDARD_LIMIT),
-            Scale::Quantile { knots, scores, std } => interpolated(x, knots, scores, *std),
+            Scale::Quantile { knots, scores, std } => {
+                interpolated(x, knots, scores, *std).clamp(-SCORE_LIMIT, SCORE_LIMIT)
+            }
             Scale::None => x.clamp(-PLAIN_LIMIT, PLAIN_LIMIT),
         };
         scaled as f32
+    }
+
+    /// The value that [`Scale::apply`] brings to `scaled`, up to the 24 bits that are left of it; of clipped values
+    /// the nearest to the others.
+    #[must_use]
+    pub fn invert(&self, scaled: f32) -> f64 {
+        let scaled = f64::from(scaled);
+        match self {
+            Scale::Standard { mean, std } => mean + scaled * std,
+            Scale::Quantile { knots, scores, std } => interpolated(scaled, scores, knots, 1.0 / std),
+            Scale::None => scaled,
+        }
     }
 }
 
@@ -122,18 +136,18 @@ fn normal_score_knots(values: &[f64]) -> (Vec<f64>, Vec<f64>) {
     (knots, scores)
 }
 
-fn interpolated(x: f64, knots: &[f64], scores: &[f64], std: f64) -> f64 {
+/// Linear between increasing knots, with slope 1 / `run` beyond the first and the last.
+fn interpolated(x: f64, knots: &[f64], values: &[f64], run: f64) -> f64 {
     let (Some(first), Some(last)) = (knots.first(), knots.last()) else { return 0.0 };
     let above = knots.partition_point(|knot| *knot <= x);
-    let score = if above == 0 {
-        scores[0] - (first - x) / std
+    if above == 0 {
+        values[0] - (first - x) / run
     } else if above == knots.len() {
-        scores[above - 1] + (x - last) / std
+        values[above - 1] + (x - last) / run
     } else {
         let share = (x - knots[above - 1]) / (knots[above] - knots[above - 1]);
-        scores[above - 1] + share * (scores[above] - scores[above - 1])
-    };
-    score.clamp(-SCORE_LIMIT, SCORE_LIMIT)
+        values[above - 1] + share * (values[above] - values[above - 1])
+    }
 }
 
 /// Φ⁻¹(p) for 0 < p < 1 by Acklam's rational approximation, relative error below 1.2·10⁻⁹.
@@ -202,6 +216,14 @@ mod tests {
     }
 
     #[test]
+    fn a_clipped_value_comes_back_as_the_last_that_is_not() {
+        let scale = Scale::fit(Scaling::Quantile, &[0.0, 1.0]).expect("two values");
+        let Scale::Quantile { scores, std, .. } = &scale else { unreachable!("as asked for") };
+        let last = 1.0 + (SCORE_LIMIT - scores[1]) * std;
+        assert!((scale.invert(scale.apply(1e9)) - last).abs() < 1e-6);
+    }
+
+    #[test]
     fn a_constant_has_no_scale() {
         assert_eq!(Scale::fit(Scaling::Quantile, &[0.1; 7]), None);
     }
@@ -226,6 +248,32 @@ mod tests {
             probes.sort_unstable_by(f64::total_cmp);
             let scores: Vec<f32> = probes.iter().map(|x| scale.apply(*x)).collect();
             prop_assert!(scores.is_sorted());
+        }
+
+        #[test]
+        fn what_is_brought_back_is_where_it_was_on_the_scale(
+            mut values in prop::collection::vec(-1e3f64..1e3, 2..400),
+            probes in prop::collection::vec(-1.0f64..2.0, 2..50),
+        ) {
+            values.push(values[0] + 1.0);
+            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            // From one width of the data below all of them to one above, and on some of them.
+            let beside = probes.iter().map(|share| low + share * (high - low));
+            let probes: Vec<f64> = beside.chain(values.iter().copied().take(20)).collect();
+            for scaling in [Scaling::Standard, Scaling::Quantile, Scaling::None] {
+                let scale = Scale::fit(scaling, &values).expect("not constant");
+                for &x in &probes {
+                    let scaled = scale.apply(x);
+                    let back = scale.invert(scaled);
+                    // One unit in the last place of a 32-bit float, three times: of `apply`, of `invert` and here.
+                    let tolerance = 3.0 * f32::EPSILON * scaled.abs().max(1e-3);
+                    prop_assert!((scale.apply(back) - scaled).abs() <= tolerance, "{scaling:?} {x} {back}");
+                    // The unit in the last place of a score, 2·10⁻⁷, between two of 400 values: 2000 / 0.005 in x.
+                    let clipped = scaled.abs() == SCORE_LIMIT as f32;
+                    prop_assert!(clipped || (back - x).abs() <= 0.1, "{scaling:?} {x} {back}");
+                }
+            }
         }
     }
 }

@@ -177,6 +177,36 @@ impl TableSchema {
         let numeric = self.inputs.iter().flat_map(InputColumn::numeric_names);
         numeric.chain(self.inputs.iter().flat_map(InputColumn::indicator_names)).collect()
     }
+
+    /// For each input the place of its number in a row of the matrix; `None` if it is no number, if it has indicators
+    /// of some values, which would contradict another number, or if it is missing in this row.
+    #[must_use]
+    pub fn free_numbers(&self, row: &[f32]) -> Vec<Option<usize>> {
+        let (mut numeric, mut indicator) = (0, self.numeric_width());
+        let place = |input: &InputColumn| {
+            let encoding = &input.encoding;
+            let place = numeric;
+            numeric += encoding.numeric_width();
+            indicator += encoding.indicator_width();
+            match encoding {
+                // An indicator of missing values is the last of its column's.
+                Encoding::Number { missing: true, .. } if row[indicator - 1] != 0.0 => None,
+                Encoding::Number { one_hot, .. } if one_hot.is_empty() => Some(place),
+                _ => None,
+            }
+        };
+        self.inputs.iter().map(place).collect()
+    }
+
+    /// For each input its number in a row of the matrix, in its own units; `None` as in [`Self::free_numbers`].
+    #[must_use]
+    pub fn decode(&self, row: &[f32]) -> Vec<Option<f64>> {
+        let decoded = |(place, input): (Option<usize>, &InputColumn)| match &input.encoding {
+            Encoding::Number { scale, .. } => Some(scale.invert(row[place?])),
+            _ => None,
+        };
+        self.free_numbers(row).into_iter().zip(&self.inputs).map(decoded).collect()
+    }
 }
 
 impl InputColumn {

@@ -24,6 +24,7 @@ mod network;
 mod own;
 mod prepare;
 mod projection;
+mod refine;
 mod schema;
 pub mod train;
 
@@ -43,4 +44,5 @@ pub use network::NetworkShape;
 pub use own::{OwnData, OwnSchema, OwnShape, Truth};
 pub use prepare::Prepared;
 pub use projection::Projection;
+pub use refine::{RefineOptions, Refined, RefinedInputs};
 pub use schema::Schema;

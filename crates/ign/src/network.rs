@@ -19,6 +19,7 @@ pub(crate) trait Network: std::fmt::Debug + Send + Sync {
     fn dim(&self) -> usize;
     fn members(&self) -> usize;
     fn features(&self, inputs: &Inputs, rows: &[usize], mode: Mode) -> Tensor<2>;
+    fn features_at(&self, x: Tensor<2>) -> Option<Tensor<2>>;
     fn decays(&self, path: &str) -> bool;
     /// Names, shapes and values of the parameters.
     fn parameters(&self) -> (Vec<Slot>, Vec<f32>);
@@ -39,6 +40,10 @@ impl<E: Encoder> Network for E {
 
     fn features(&self, inputs: &Inputs, rows: &[usize], mode: Mode) -> Tensor<2> {
         Encoder::features(self, inputs, rows, mode)
+    }
+
+    fn features_at(&self, x: Tensor<2>) -> Option<Tensor<2>> {
+        Encoder::features_at(self, x)
     }
 
     fn decays(&self, path: &str) -> bool {

@@ -110,6 +110,29 @@ fn few_integer_values_get_a_one_hot_beside_the_number() {
 }
 
 #[test]
+fn plain_numbers_that_are_there_come_back_in_their_units_and_nothing_else_does() {
+    let content = "few,x,day,flag,z,y\n1,10,2016-01-11,yes,0.25,1\n2,-20.5,2016-01-12,no,1e6,2\n\
+        3,,2016-01-13,yes,7,3\n1,60,2016-01-14,yes,8,4\n";
+    for scaling in [Scaling::Standard, Scaling::Quantile, Scaling::None] {
+        let options = EncodeOptions { scaling, discrete_levels: 3, ..EncodeOptions::default() };
+        let (schema, _) = fit(content, &options);
+        let encoded = schema.encode(&table_of("t.csv", content), None).expect("the same table");
+        let rows: Vec<_> = encoded.x.chunks(encoded.width).map(|row| schema.decode(row)).collect();
+        let close = |got: Option<f64>, x: f64| (got.expect("a number") - x).abs() <= 1e-6 * x.abs().max(1e6);
+        for (row, x, z) in
+            [(0, Some(10.0), 0.25), (1, Some(-20.5), 1e6), (2, None, 7.0), (3, Some(60.0), 8.0)]
+        {
+            let [few, got, day, flag, got_z] = rows[row][..] else { panic!("{:?}", rows[row]) };
+            assert_eq!((few, day, flag, got.is_some()), (None, None, None, x.is_some()));
+            assert!(x.is_none_or(|x| (got.expect("it is there") - x).abs() < 1e-4), "{scaling:?}: {got:?}");
+            assert!(close(got_z, z), "{scaling:?}: {got_z:?} {z}"); // 32 bits of a column up to 10⁶
+        }
+        // few | x | day's four parts | z, then indicators.
+        assert_eq!(schema.free_numbers(&encoded.x[..encoded.width]), [None, Some(1), None, None, Some(6)]);
+    }
+}
+
+#[test]
 fn rare_levels_share_one_indicator() {
     let rows: String =
         (0..60).map(|i| format!("{},{i}\n", ["a", "b", "a", "c", "a", "b", "d"][i % 7])).collect();

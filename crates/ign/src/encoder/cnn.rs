@@ -11,8 +11,8 @@
 //! after a block's first convolution quarters the cost of all that follows.
 //!
 //! Forward and backward pass are written by hand ([`network`]) and enter burn's autodiff as one operation of one flat
-//! parameter vector ([`CnnOps`]); burn derives the rest. Measured on two cores (Xeon with AVX-512), batch 128, forward
-//! and backward, useful GFLOP/s:
+//! parameter vector and the images ([`CnnOps`]); burn derives the rest. Measured on two cores (Xeon with AVX-512), batch
+//! 128, forward and backward, useful GFLOP/s:
 //!
 //! ```text
 //! convolution     32→32 @32²   32→64 @16²   64→64 @16²   64→128 @8²   128→128 @8²
@@ -41,12 +41,12 @@ use super::{Encoder, Mode};
 use crate::inputs::Inputs;
 use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
 use burn::backend::autodiff::grads::Gradients;
-use burn::backend::autodiff::ops::{Backward, Ops, OpsKind, unary};
+use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension, ops::FloatTensorOps};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor, TensorData};
-use network::Tape;
+use network::{Tape, Wanted};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -206,11 +206,11 @@ impl Cnn {
 
     /// Features `[N, D]` of images `[N, H, W, C]` with standardised colours.
     ///
-    /// Differentiable in the parameters; the images are constants. The tape of a batch with autodiff holds some
-    /// 0.5 MB an image of 32×32 pixels; without autodiff nothing is kept.
+    /// Differentiable in the parameters and in the images; what is not asked for costs nothing. The tape of a batch
+    /// with autodiff holds some 0.5 MB an image of 32×32 pixels; without autodiff nothing is kept.
     ///
     /// # Panics
-    /// When the images have another shape, or take part in autodiff themselves.
+    /// When the images have another shape.
     pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
         let [n, h, w, c] = images.dims();
         assert_eq!(
@@ -218,7 +218,6 @@ impl Cnn {
             [self.shape.height, self.shape.width, self.shape.channels],
             "images [N, H, W, C]"
         );
-        assert!(!images.is_require_grad(), "the encoder has no gradient for its images");
         let flat = |tensor: &Param<Tensor<2>>| tensor.val().reshape([-1]);
         let mut parts = Vec::new();
         for layer in &self.convolutions {
@@ -237,10 +236,15 @@ impl Encoder for Cnn {
     }
 
     fn features(&self, inputs: &Inputs, rows: &[usize], mode: Mode) -> Tensor<2> {
-        // Images take no part in autodiff: they are made without it, wherever the parameters are.
         let CnnShape { height, width, channels, .. } = self.shape;
         let data = TensorData::new(inputs.gather(rows, mode), [rows.len(), height, width, channels]);
         self.forward(Tensor::from_data(data, &self.bias.val().device()))
+    }
+
+    fn features_at(&self, x: Tensor<2>) -> Option<Tensor<2>> {
+        let CnnShape { height, width, channels, .. } = self.shape;
+        let n = x.dims()[0];
+        Some(self.forward(x.reshape([n, height, width, channels])))
     }
 }
 
@@ -260,34 +264,38 @@ impl CnnOps for Flex {
 
 impl<C: CheckpointStrategy> CnnOps for Autodiff<Flex, C> {
     fn cnn(parameters: FloatTensor<Self>, images: FloatTensor<Self>, shape: CnnShape) -> FloatTensor<Self> {
-        let prepared = PullBack.prepare::<C>([parameters.node()]).compute_bound().stateful();
+        let nodes = [parameters.node(), images.node()];
+        let prepared = PullBack.prepare::<C>(nodes).compute_bound().stateful();
+        let (parameters, images) = (parameters.into_primitive(), images.into_primitive());
         match prepared {
             OpsKind::Tracked(prepared) => {
-                let parameters = to_vec(parameters.into_primitive());
-                let (phi, tape) = network::record(&shape, parameters, &to_vec(images.into_primitive()));
-                let phi = from_vec(phi, shape.features);
-                prepared.finish(Arc::new(tape), phi)
+                let (phi, tape) = network::record(&shape, to_vec(parameters), &to_vec(images));
+                prepared.finish(Arc::new(tape), from_vec(phi, shape.features))
             }
-            OpsKind::UnTracked(prepared) => {
-                prepared.finish(Flex::cnn(parameters.into_primitive(), images.into_primitive(), shape))
-            }
+            OpsKind::UnTracked(prepared) => prepared.finish(Flex::cnn(parameters, images, shape)),
         }
     }
 }
 
-/// From ∂Φ to the gradient of the parameters.
+/// From ∂Φ to the gradients of the parameters and of the images.
 #[derive(Debug)]
 struct PullBack;
 
-impl Backward<Flex, 1> for PullBack {
+impl Backward<Flex, 2> for PullBack {
     type State = Arc<Tape>;
 
-    fn backward(self, ops: Ops<Arc<Tape>, 1>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
-        unary::<Flex, _>(ops.parents, ops.node, grads, |d_phi| {
-            let gradient = network::pull_back(&ops.state, &to_vec(d_phi));
-            let shape = [gradient.len()];
-            Flex::float_from_data(TensorData::new(gradient, shape), &Default::default())
-        });
+    fn backward(self, ops: Ops<Arc<Tape>, 2>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
+        let d_phi = to_vec(grads.consume::<Flex>(&ops.node));
+        let [parameters, images] = ops.parents;
+        let wanted = Wanted { parameters: parameters.is_some(), images: images.is_some() };
+        let (d_parameters, d_images) = network::pull_back(&ops.state, &d_phi, wanted);
+        if let Some(node) = parameters {
+            let shape = [d_parameters.len()];
+            grads.register::<Flex>(node.id, from_data(TensorData::new(d_parameters, shape)));
+        }
+        if let Some(node) = images {
+            grads.register::<Flex>(node.id, from_data(TensorData::new(d_images, ops.state.size())));
+        }
     }
 }
 
@@ -297,7 +305,11 @@ fn to_vec(tensor: FloatTensor<Flex>) -> Vec<f32> {
 
 fn from_vec(values: Vec<f32>, width: usize) -> FloatTensor<Flex> {
     let shape = [values.len() / width, width];
-    Flex::float_from_data(TensorData::new(values, shape), &Default::default())
+    from_data(TensorData::new(values, shape))
+}
+
+fn from_data(data: TensorData) -> FloatTensor<Flex> {
+    Flex::float_from_data(data, &Default::default())
 }
 
 fn constant(value: f32, len: usize, device: &Device) -> Param<Tensor<1>> {

@@ -168,7 +168,7 @@ impl Mlp {
     /// When the network has no skip path or fewer than `C` features a member.
     #[must_use]
     pub fn with_linear_start(self, beta: &[f32], intercept: &[f32]) -> Self {
-        let device = self.layers[0].weight.val().device();
+        let device = self.device();
         let (k, each, c) = (self.shape.members, self.shape.features / self.shape.members, intercept.len());
         assert!(
             self.skip.is_some() && c <= each,
@@ -204,14 +204,39 @@ impl Mlp {
         &self.shape
     }
 
-    fn embed(&self, periodic: &Periodic, x: &[f32], mode: Mode, device: &Device) -> Tensor<3> {
-        let (k, columns, width) = (self.shape.members, self.shape.numeric, self.shape.width);
-        let n = x.len() / width;
-        let mut transposed = Vec::with_capacity(columns * n);
-        for column in 0..columns {
-            transposed.extend(x.iter().skip(column).step_by(width).map(|x| std::f32::consts::TAU * x));
+    fn device(&self) -> Device {
+        self.layers[0].weight.val().device()
+    }
+
+    /// Differentiable in the parameters and in `x [N, width]`.
+    fn forward(&self, x: Tensor<2>, mode: Mode) -> Tensor<2> {
+        let (k, n) = (self.shape.members, x.dims()[0]);
+        let raw = x.clone().unsqueeze_dim::<3>(0).repeat_dim(0, k);
+        let mut parts = vec![raw.clone()];
+        if let Some(periodic) = &self.periodic {
+            parts.insert(0, self.embed(periodic, x.clone(), mode));
         }
-        let x = Tensor::<3>::from_data(TensorData::new(transposed, [columns, n, 1]), device).repeat_dim(0, k);
+        if let Some(tables) = &self.tables {
+            parts.push(self.look_up(&tables.val(), x));
+        }
+        let mut h = if parts.len() == 1 { parts.remove(0) } else { Tensor::cat(parts, 2) };
+        for (depth, layer) in self.layers.iter().enumerate() {
+            h = layer.forward(h);
+            if depth + 1 < self.layers.len() {
+                h = relu(h);
+            }
+        }
+        if let Some(skip) = &self.skip {
+            h = h + raw.matmul(skip.val());
+        }
+        let d = self.shape.features;
+        if k == 1 { h.reshape([n, d]) } else { h.swap_dims(0, 1).reshape([n, d]) }
+    }
+
+    fn embed(&self, periodic: &Periodic, x: Tensor<2>, mode: Mode) -> Tensor<3> {
+        let (k, columns, n) = (self.shape.members, self.shape.numeric, x.dims()[0]);
+        let x = x.narrow(1, 0, columns).transpose() * std::f32::consts::TAU;
+        let x = x.reshape([columns, n, 1]).repeat_dim(0, k);
         let angle = x * periodic.frequency.val(); // [K·columns, N, F]
         let waves = Tensor::cat(vec![angle.clone().sin(), angle.cos()], 2);
         let outputs = relu(waves.matmul(periodic.map.val()) + periodic.offset.val()); // [K·columns, N, E]
@@ -221,25 +246,33 @@ impl Mlp {
         match mode {
             Mode::Train { seed } if self.shape.dropout > 0.0 => {
                 let mask = dropout_mask(k * n * columns * width, self.shape.dropout, seed);
-                outputs * Tensor::from_data(TensorData::new(mask, [k, n, columns * width]), device)
+                let mask = TensorData::new(mask, [k, n, columns * width]);
+                outputs * Tensor::from_data(mask, &self.device())
             }
             _ => outputs,
         }
     }
 
-    fn look_up(&self, tables: &Tensor<2>, x: &[f32], device: &Device) -> Tensor<3> {
-        let (k, width, count) = (self.shape.members, self.shape.width, self.shape.tables.len());
-        let n = x.len() / width;
-        let (mut lower, mut upper, mut share) = (Vec::new(), Vec::new(), Vec::new());
-        for row in x.chunks_exact(width) {
+    fn look_up(&self, tables: &Tensor<2>, x: Tensor<2>) -> Tensor<3> {
+        let (k, n, count, device) =
+            (self.shape.members, x.dims()[0], self.shape.tables.len(), &self.device());
+        let of_each = |value: fn(&TableShape) -> f32| {
+            let values = self.shape.tables.iter().map(value).collect::<Vec<_>>();
+            Tensor::<2>::from_data(TensorData::new(values, [1, count]), device)
+        };
+        let columns: Vec<i32> = self.shape.tables.iter().map(|table| table.column as i32).collect();
+        let x = x.select(1, Tensor::from_data(TensorData::new(columns, [count]), device)); // [N, tables]
+        let position = (x - of_each(|table| table.low)) / of_each(|table| table.high - table.low);
+        let position = position.clamp(0.0, 1.0) * of_each(|table| (table.knots - 1) as f32);
+        let (mut lower, mut upper, mut knots) = (Vec::new(), Vec::new(), Vec::new());
+        let positions = position.to_data();
+        for row in positions.as_slice::<f32>().expect("inputs are f32").chunks_exact(count) {
             let mut start = 0;
-            for table in &self.shape.tables {
-                let position = (row[table.column] - table.low) / (table.high - table.low);
-                let position = position.clamp(0.0, 1.0) * (table.knots - 1) as f32;
-                let knot = (position as usize).min(table.knots - 2);
+            for (table, position) in self.shape.tables.iter().zip(row) {
+                let knot = (*position as usize).min(table.knots - 2);
                 lower.push((start + knot) as i32);
                 upper.push((start + knot + 1) as i32);
-                share.push(position - knot as f32);
+                knots.push(knot as f32);
                 start += table.knots;
             }
         }
@@ -247,7 +280,8 @@ impl Mlp {
             let rows = Tensor::<1, Int>::from_data(TensorData::new(rows, [n * count]), device);
             tables.clone().select(0, rows) // [N·tables, K·W]
         };
-        let share = Tensor::<2>::from_data(TensorData::new(share, [n * count, 1]), device);
+        let share = position - Tensor::from_data(TensorData::new(knots, [n, count]), device);
+        let share = share.reshape([n * count, 1]);
         let lower = select(lower);
         let mixed = lower.clone() + (select(upper) - lower) * share;
         mixed.reshape([n, count, k, self.shape.table_width]).permute([2, 0, 1, 3]).reshape([
@@ -268,30 +302,12 @@ impl Encoder for Mlp {
     }
 
     fn features(&self, inputs: &Inputs, rows: &[usize], mode: Mode) -> Tensor<2> {
-        let device = &self.layers[0].weight.val().device();
-        let (k, n) = (self.shape.members, rows.len());
-        let x = inputs.gather(rows, mode);
-        let raw = Tensor::<3>::from_data(TensorData::new(x.clone(), [1, n, self.shape.width]), device);
-        let raw = raw.repeat_dim(0, k);
-        let mut parts = vec![raw.clone()];
-        if let Some(periodic) = &self.periodic {
-            parts.insert(0, self.embed(periodic, &x, mode, device));
-        }
-        if let Some(tables) = &self.tables {
-            parts.push(self.look_up(&tables.val(), &x, device));
-        }
-        let mut h = if parts.len() == 1 { parts.remove(0) } else { Tensor::cat(parts, 2) };
-        for (depth, layer) in self.layers.iter().enumerate() {
-            h = layer.forward(h);
-            if depth + 1 < self.layers.len() {
-                h = relu(h);
-            }
-        }
-        if let Some(skip) = &self.skip {
-            h = h + raw.matmul(skip.val());
-        }
-        let d = self.shape.features;
-        if k == 1 { h.reshape([n, d]) } else { h.swap_dims(0, 1).reshape([n, d]) }
+        let x = TensorData::new(inputs.gather(rows, mode), [rows.len(), self.shape.width]);
+        self.forward(Tensor::from_data(x, &self.device()), mode)
+    }
+
+    fn features_at(&self, x: Tensor<2>) -> Option<Tensor<2>> {
+        Some(self.forward(x, Mode::Predict))
     }
 }
 

@@ -42,6 +42,12 @@ pub trait Encoder: Module + Sync + 'static {
     /// [`Inputs::own`].
     fn features(&self, inputs: &Inputs, rows: &[usize], mode: Mode) -> Tensor<2>;
 
+    /// Features `[N, D]` in prediction of numbers `[N, width]`, as [`Inputs::gather`] gives them, and differentiable in
+    /// them; `None` where an input is more than a row of numbers.
+    fn features_at(&self, _x: Tensor<2>) -> Option<Tensor<2>> {
+        None
+    }
+
     /// Whether weight decay applies to the parameter of this path.
     fn decays(path: &str) -> bool {
         path.ends_with("weight")

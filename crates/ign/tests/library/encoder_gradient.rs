@@ -2,6 +2,7 @@
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
+use ign::encoder::identity::{Identity, IdentityShape};
 use ign::encoder::mlp::{Mlp, MlpShape, PeriodicShape, TableShape};
 use ign::encoder::{Encoder, Mode};
 use ign::{Inputs, Matrix};
@@ -131,6 +132,95 @@ fn check(encoder: &Mlp, mode: Mode) {
 fn gradients_of_every_encoder_equal_central_differences() {
     for shape in shapes() {
         check(&Mlp::new(shape, 3, &Device::default()), Mode::Predict);
+    }
+}
+
+/// Of numbers, one of them beyond the ends of the tables.
+fn scattered() -> Vec<f32> {
+    let mut x = inputs().gather(&(0..ROWS).collect::<Vec<_>>(), Mode::Predict);
+    (x[1], x[WIDTH + 1]) = (1.4, -1.2);
+    x
+}
+
+/// `Σ cᵢⱼ Φᵢⱼ` of numbers.
+fn scalar_at(encoder: &impl Encoder, x: &[f32]) -> f64 {
+    let x = Tensor::from_data(TensorData::new(x.to_vec(), [ROWS, WIDTH]), &Device::default());
+    let phi = encoder.features_at(x).expect("it reads numbers").into_data();
+    let phi = phi.try_to_vec::<f32>().expect("features are f32");
+    phi.iter().zip(weights()).map(|(&phi, c)| f64::from(phi) * f64::from(c)).sum()
+}
+
+/// Slopes of the same.
+fn slopes_at(encoder: &impl Encoder, x: &[f32]) -> Vec<f32> {
+    let tracked = Device::default().autodiff();
+    let x = Tensor::<2>::from_data(TensorData::new(x.to_vec(), [ROWS, WIDTH]), &tracked).require_grad();
+    let phi = encoder.features_at(x.clone()).expect("it reads numbers");
+    let c = TensorData::new(weights()[..ROWS * encoder.dim()].to_vec(), [ROWS, encoder.dim()]);
+    let gradients = (phi * Tensor::from_data(c, &tracked)).sum().backward();
+    let slopes = x.grad(&gradients).expect("numbers take part").into_data();
+    slopes.try_to_vec::<f32>().expect("gradients are f32")
+}
+
+#[test]
+fn gradients_by_numbers_of_every_encoder_equal_central_differences() {
+    let x = scattered();
+    let mut kinks = 0;
+    for shape in shapes() {
+        let encoder = Mlp::new(shape, 3, &Device::default());
+        let slopes = slopes_at(&encoder, &x);
+        let largest = slopes.iter().fold(0.0_f64, |largest, &g| largest.max(f64::from(g).abs()));
+        let difference = |i: usize, h: f32| {
+            let moved = |h: f32| {
+                let mut moved = x.clone();
+                moved[i] += h;
+                scalar_at(&encoder, &moved)
+            };
+            (moved(h) - moved(-h)) / (2.0 * f64::from(h))
+        };
+        for (i, &slope) in slopes.iter().enumerate() {
+            let (wide, narrow) = (difference(i, H), difference(i, H / 2.0));
+            let limit = TOLERANCE * f64::from(slope).abs().max(0.05 * largest);
+            if (wide - narrow).abs() > limit {
+                kinks += 1; // as above
+                continue;
+            }
+            assert!(
+                (f64::from(slope) - narrow).abs() < limit,
+                "{:?}: {i}: {slope} {narrow}",
+                encoder.shape()
+            );
+        }
+    }
+    assert!(kinks * 20 < 16 * x.len(), "{kinks} of {} numbers stand at a kink", 16 * x.len());
+    assert_eq!(slopes_at(&Identity::new(IdentityShape { features: WIDTH }), &x), weights()[..x.len()]);
+}
+
+/// Beyond the ends the tables hold still: without another path there is no slope, between them there is one.
+#[test]
+fn tables_have_a_slope_between_their_ends_alone() {
+    let shape = shapes().find(|s| !s.tables.is_empty() && s.periodic.is_none() && !s.skip).expect("one");
+    let encoder = Mlp::new(shape, 3, &Device::default());
+    // The raw inputs' rows of the first layer are zero.
+    let mut values = Values(Vec::new());
+    encoder.visit(&mut values);
+    let tables = 8 * 2; // knots, width
+    values.0[tables..tables + WIDTH * 6].fill(0.0);
+    let slopes = slopes_at(&with_values(&encoder, &values.0, &Device::default()), &scattered());
+    for row in 0..ROWS {
+        let [a, serial, indicator] = slopes[row * WIDTH..][..WIDTH] else { unreachable!("three columns") };
+        assert!(a == 0.0 && indicator == 0.0 && (serial == 0.0) == (row < 2), "{row}: {slopes:?}");
+    }
+}
+
+#[test]
+fn features_of_rows_are_those_of_their_numbers() {
+    let (inputs, rows) = (inputs(), (0..ROWS).collect::<Vec<_>>());
+    for shape in shapes() {
+        let encoder = Mlp::new(shape, 3, &Device::default());
+        let x = TensorData::new(inputs.gather(&rows, Mode::Predict), [ROWS, WIDTH]);
+        let at = encoder.features_at(Tensor::from_data(x, &Device::default())).expect("it reads numbers");
+        let of = encoder.features(&inputs, &rows, Mode::Predict);
+        assert_eq!(at.into_data(), of.into_data());
     }
 }
 

@@ -19,6 +19,7 @@ mod own_encoder;
 mod paper;
 mod pictures;
 mod predictions;
+mod refine;
 mod round_trip;
 mod stopping;
 mod threads;

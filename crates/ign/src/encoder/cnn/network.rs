@@ -23,6 +23,14 @@ pub(super) struct Tape {
     blocks: Vec<BlockTape>,
 }
 
+impl Tape {
+    /// N, H, W, C
+    pub(super) fn size(&self) -> [usize; 4] {
+        let images = self.blocks.iter().map(|block| block.images).sum();
+        [images, self.shape.height, self.shape.width, self.shape.channels]
+    }
+}
+
 #[derive(Debug)]
 struct BlockTape {
     images: usize,
@@ -144,41 +152,53 @@ fn run_block(
     BlockTape { images, layers, flat: x }
 }
 
-/// Gradient of all parameters from `d_phi [N, D]`.
-pub(super) fn pull_back(tape: &Tape, d_phi: &[f32]) -> Vec<f32> {
+/// What a gradient is asked of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    pub(super) parameters: bool,
+    pub(super) images: bool,
+}
+
+/// Gradients of all parameters and of the images `[N, H, W, C]` from `d_phi [N, D]`; of what is not asked for, nothing
+/// of any use.
+pub(super) fn pull_back(tape: &Tape, d_phi: &[f32], wanted: Wanted) -> (Vec<f32>, Vec<f32>) {
     let Tape { shape, parameters, blocks } = tape;
     let steps = steps(shape, parameters);
     let flipped: Vec<Vec<f32>> =
         shape.layers().par_iter().zip(&steps).map(|(l, step)| flipped(step.weight, l.inputs)).collect();
     let part = blocks.len().div_ceil(PARTS).max(1);
     let parts = blocks.par_chunks(part).zip(d_phi.par_chunks(part * BLOCK * shape.features)).with_max_len(1);
-    let gradients: Vec<Vec<f32>> = parts
+    let (gradients, d_images): (Vec<Vec<f32>>, Vec<Vec<f32>>) = parts
         .map(|(blocks, d_phi)| {
             let mut gradient = vec![0.0; parameters.len()];
+            let mut d_images = Vec::new();
             for (block, d_phi) in blocks.iter().zip(d_phi.chunks(BLOCK * shape.features)) {
-                pull_back_block(shape, parameters, &steps, &flipped, block, d_phi, &mut gradient);
+                let d_x = pull_back_block(tape, &steps, &flipped, block, d_phi, wanted, &mut gradient);
+                d_images.extend(d_x);
             }
-            gradient
+            (gradient, d_images)
         })
-        .collect();
+        .unzip();
     let mut total = vec![0.0; parameters.len()];
     total.par_chunks_mut(1 << 14).enumerate().for_each(|(chunk, total)| {
         for gradient in &gradients {
             total.iter_mut().zip(&gradient[chunk << 14..]).for_each(|(total, part)| *total += part);
         }
     });
-    total
+    (total, d_images.concat())
 }
 
+/// Adds to `gradient`; returns that of the block's images if it is wanted.
 fn pull_back_block(
-    shape: &CnnShape,
-    parameters: &[f32],
+    tape: &Tape,
     steps: &[Step<'_>],
     flipped: &[Vec<f32>],
     block: &BlockTape,
     d_phi: &[f32],
+    wanted: Wanted,
     gradient: &mut [f32],
-) {
+) -> Vec<f32> {
+    let Tape { shape, parameters, .. } = tape;
     let (images, flat, d) = (block.images, shape.flat(), shape.features);
     let (weight, _) = feature_layer(shape, parameters);
     let (rest, d_bias) = gradient.split_at_mut(parameters.len() - d);
@@ -187,7 +207,10 @@ fn pull_back_block(
     }
     let (_, d_weight) = rest.split_at_mut(rest.len() - flat * d);
     let d_phi = MatRef::from_row_major_slice(d_phi, images, d);
-    product(d_weight, Accum::Add, MatRef::from_row_major_slice(&block.flat, images, flat).transpose(), d_phi);
+    if wanted.parameters {
+        let flat = MatRef::from_row_major_slice(&block.flat, images, flat);
+        product(d_weight, Accum::Add, flat.transpose(), d_phi);
+    }
     let mut d_z = vec![0.0; images * flat];
     product(&mut d_z, Accum::Replace, d_phi, MatRef::from_row_major_slice(weight, flat, d).transpose());
 
@@ -204,10 +227,17 @@ fn pull_back_block(
             pool_pull_back(&d_y, &tape.choice, step.pooled, images, &mut spread, step.convolved);
             d_y = spread;
         }
-        convolve_pull_back(&tape.x, step.input, images, &d_y, d_weight);
-        if index > 0 {
+        if wanted.parameters {
+            convolve_pull_back(&tape.x, step.input, images, &d_y, d_weight);
+        }
+        if index > 0 || wanted.images {
             d_z = step.input.zeros(images);
             convolve(&d_y, step.convolved, images, &flipped[index], &mut d_z);
         }
     }
+    if !wanted.images {
+        return Vec::new();
+    }
+    let rows = (0..images).flat_map(|image| (0..shape.height).map(move |row| (image, row)));
+    rows.flat_map(|(image, row)| &d_z[steps[0].input.row(image, row)]).copied().collect()
 }

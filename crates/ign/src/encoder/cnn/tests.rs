@@ -200,13 +200,15 @@ fn features_and_gradients_are_those_of_burns_own_operations() {
     let plain = CnnShape { stem: 0, convolutions: 1, group: 1, ..tiny() };
     for shape in [tiny(), plain] {
         let network = network(shape, device);
-        let x = images(&network.shape, 7, 2, device); // two blocks, the second not full
+        let x = images(&network.shape, 7, 2, device).require_grad(); // two blocks, the second not full
         let d_phi = Tensor::<2>::from_data(TensorData::new(numbers(21, 3), [7, 3]), device);
-        let (ours, theirs) = (network.forward(x.clone()), reference(&network, x));
+        let (ours, theirs) = (network.forward(x.clone()), reference(&network, x.clone()));
         assert_close(&values(ours.clone()), &values(theirs.clone()), 1e-5);
-        let ours = gradient(&network, &(ours * d_phi.clone()).sum().backward());
-        let theirs = gradient(&network, &(theirs * d_phi).sum().backward());
-        assert_close(&ours, &theirs, 1e-4);
+        let ours = (ours * d_phi.clone()).sum().backward();
+        let theirs = (theirs * d_phi).sum().backward();
+        assert_close(&gradient(&network, &ours), &gradient(&network, &theirs), 1e-4);
+        let d_x = |gradients| values(x.grad(gradients).expect("images take part"));
+        assert_close(&d_x(&ours), &d_x(&theirs), 1e-3); // norms over two pixels cancel a digit
     }
 }
 
@@ -217,23 +219,31 @@ fn the_gradient_is_that_of_central_differences() {
     let x = numbers(3 * 9 * 6 * 2, 4);
     let d_phi = numbers(9, 6);
     let theta = flat(&network);
-    let loss = |theta: &[f32]| {
-        let phi = network::forward(&network.shape, theta, &x);
+    let loss = |theta: &[f32], x: &[f32]| {
+        let phi = network::forward(&network.shape, theta, x);
         phi.iter().zip(&d_phi).map(|(a, b)| f64::from(a * b)).sum::<f64>()
     };
     let (_, tape) = network::record(&network.shape, theta.clone(), &x);
-    let analytic = network::pull_back(&tape, &d_phi);
+    let both = Wanted { parameters: true, images: true };
+    let (d_theta, d_x) = network::pull_back(&tape, &d_phi, both);
+    assert_differences(&theta, &d_theta, |theta| loss(theta, &x));
+    assert_differences(&x, &d_x, |x| loss(&theta, x));
+}
+
+/// Demands that `analytic` is the gradient of `loss` at `here`.
+fn assert_differences(here: &[f32], analytic: &[f32], loss: impl Fn(&[f32]) -> f64) {
+    assert_eq!(here.len(), analytic.len());
     let size = (analytic.iter().map(|g| f64::from(g * g)).sum::<f64>() / analytic.len() as f64).sqrt();
     // 2e-3: rounding of f32 divided by it is 1e-4, its square times a curvature of order ten as well.
-    let (h, here) = (2e-3f32, loss(&theta));
+    let (h, centre) = (2e-3f32, loss(here));
     let mut kinks = 0;
-    for index in 0..theta.len() {
+    for index in 0..here.len() {
         let at = |step: f32| {
-            let mut theta = theta.clone();
-            theta[index] += step;
-            loss(&theta)
+            let mut moved = here.to_vec();
+            moved[index] += step;
+            loss(&moved)
         };
-        let (up, down) = ((at(h) - here) / f64::from(h), (here - at(-h)) / f64::from(h));
+        let (up, down) = ((at(h) - centre) / f64::from(h), (centre - at(-h)) / f64::from(h));
         // A ReLU or a maximum that switches in between: there is no derivative to compare with.
         if (up - down).abs() > 0.1 * size + 0.05 * up.abs() {
             kinks += 1;
@@ -245,7 +255,18 @@ fn the_gradient_is_that_of_central_differences() {
             "{index}: {numeric} and {analytic}, rms {size}"
         );
     }
-    assert!(kinks * 5 < theta.len(), "{kinks} of {} parameters sit at a kink", theta.len());
+    assert!(kinks * 5 < here.len(), "{kinks} of {} numbers sit at a kink", here.len());
+}
+
+#[test]
+fn a_gradient_is_the_same_whatever_else_is_asked_for() {
+    let theta = flat(&network(tiny(), &Device::default()));
+    let (_, tape) = network::record(&tiny(), theta, &numbers(7 * 9 * 6 * 2, 4));
+    let asked =
+        |parameters, images| network::pull_back(&tape, &numbers(7 * 3, 5), Wanted { parameters, images });
+    let (d_theta, d_x) = asked(true, true);
+    assert_eq!(asked(true, false), (d_theta, Vec::new()));
+    assert_eq!(asked(false, true).1, d_x);
 }
 
 #[test]
@@ -283,7 +304,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         pool.install(|| {
             let (phi, tape) = network::record(&shape, theta.clone(), &x);
-            (phi, network::pull_back(&tape, &d_phi))
+            (phi, network::pull_back(&tape, &d_phi, Wanted { parameters: true, images: true }))
         })
     };
     assert_eq!(run(1), run(3));

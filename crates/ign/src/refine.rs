@@ -1,0 +1,165 @@
+//! What an inducing point stands for: an example, moved until its features meet the point (paper, section 4.2).
+//!
+//! ```text
+//! x* = argmin ‖φ(x) − z‖²   from the example's x, within the range of valid inputs
+//! ```
+//! Pictures move in their bytes. Of a table's rows the plain numbers move, between the smallest and the largest value
+//! that the data have; what is missing, dated, true, false or one of several levels stays as it is.
+
+mod descent;
+mod space;
+
+use crate::encoder::Mode;
+use crate::inputs::Inputs;
+use crate::model::Model;
+use crate::schema::Schema;
+use crate::train::{FeatureScale, FittedHead};
+use data::{ImageSchema, TableSchema};
+use descent::{Goal, descend};
+use space::{Picture, Space};
+
+/// How far to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RefineOptions {
+    /// Steps at most; each costs a forward and a backward pass.
+    pub steps: usize,
+}
+
+impl Default for RefineOptions {
+    fn default() -> Self {
+        Self { steps: 150 }
+    }
+}
+
+/// Inputs that were moved towards inducing points.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refined {
+    /// One for each start.
+    pub inputs: RefinedInputs,
+    /// ‖φ(x) − z‖ of each start.
+    pub before: Vec<f64>,
+    /// ‖φ(x) − z‖ of what was reached, at most `before`; of a picture, that of its bytes.
+    pub after: Vec<f64>,
+}
+
+/// Inputs of one kind, row by row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RefinedInputs {
+    /// Pictures `[N, H, W, C]`.
+    Images(Vec<u8>),
+    /// Rows of the matrix `[N, width]`; [`data::TableSchema::decode`] gives their numbers in their own units.
+    Table(Vec<f32>),
+}
+
+/// Starts that move together: the tape of a convolutional network stays below 100 MB.
+const TOGETHER: usize = 128;
+
+impl Model {
+    /// Moves rows of `inputs` towards inducing points of one network: `starts` are pairs of an inducing point and the
+    /// row to begin with. `None` where there are no inducing points or inputs are more than rows of numbers.
+    ///
+    /// Deterministic, whatever the number of threads. `keep_going` is told the steps that are done and planned; when
+    /// it says no, the result is what has been reached.
+    ///
+    /// # Panics
+    /// When there is no such inducing point or row.
+    pub fn refine(
+        &self,
+        network: usize,
+        inputs: &Inputs,
+        starts: &[(usize, usize)],
+        options: RefineOptions,
+        keep_going: &mut dyn FnMut(usize, usize) -> bool,
+    ) -> Option<Refined> {
+        let (encoder, head) = self.networks().nth(network)?;
+        let FittedHead::Process(head) = head else { return None };
+        let scale = self.feature_scale(network)?;
+        let range = Range::new(&self.header().schema, inputs)?;
+        let d = encoder.dim();
+        let (mut bytes, mut table) = (Vec::new(), Vec::new());
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        let mut going = true;
+        let parts = starts.chunks(TOGETHER);
+        let planned = parts.len() * options.steps;
+        for (part, starts) in parts.enumerate() {
+            let z =
+                starts.iter().flat_map(|(point, _)| &head.z[point * d..(point + 1) * d]).copied().collect();
+            let rows: Vec<usize> = starts.iter().map(|(_, row)| *row).collect();
+            let x = inputs.gather(&rows, Mode::Predict);
+            let space = range.around(&x);
+            let goal = Goal { network: encoder, scale, z };
+            let steps = if going { options.steps } else { 0 };
+            let reached = descend(&goal, &space, x, steps, &mut |step| {
+                going = keep_going(part * options.steps + step, planned);
+                going
+            })?;
+            before.extend(reached.before.iter().map(|squared| squared.sqrt()));
+            after.extend(reached.after.iter().map(|squared| squared.sqrt()));
+            match space.picture {
+                Some(_) => bytes.extend(space.bytes(&reached.x)),
+                None => table.extend(reached.x),
+            }
+        }
+        let inputs = match range {
+            Range::Images { .. } => RefinedInputs::Images(bytes),
+            Range::Table { .. } => RefinedInputs::Table(table),
+        };
+        Some(Refined { inputs, before, after })
+    }
+
+    fn feature_scale(&self, network: usize) -> Option<&FeatureScale> {
+        let header = self.header();
+        let others = header.others.iter().map(|other| &other.feature_scale);
+        std::iter::once(&header.feature_scale).chain(others).nth(network)
+    }
+}
+
+/// The valid inputs of a model.
+enum Range<'a> {
+    Images { schema: &'a ImageSchema, values: Vec<[f32; 256]> },
+    Table { schema: &'a TableSchema, low: Vec<f32>, high: Vec<f32> },
+}
+
+impl<'a> Range<'a> {
+    fn new(schema: &'a Schema, inputs: &Inputs) -> Option<Self> {
+        match (schema, inputs) {
+            (Schema::Images(schema), Inputs::Images(_)) => {
+                Some(Self::Images { schema, values: schema.standardised() })
+            }
+            (Schema::Table(schema), Inputs::Table(matrix)) if matrix.texts.is_empty() => {
+                let mut low = vec![f32::INFINITY; matrix.width];
+                let mut high = vec![f32::NEG_INFINITY; matrix.width];
+                for row in matrix.x.chunks_exact(matrix.width) {
+                    for (x, (low, high)) in row.iter().zip(low.iter_mut().zip(&mut high)) {
+                        (*low, *high) = (low.min(*x), high.max(*x));
+                    }
+                }
+                Some(Self::Table { schema, low, high })
+            }
+            _ => None,
+        }
+    }
+
+    /// Where some inputs `[N, width]` may go.
+    fn around(&self, x: &[f32]) -> Space {
+        match self {
+            Self::Images { schema, values } => {
+                let size = [schema.height, schema.width, schema.channels];
+                let of_all = |byte: usize| (0..x.len()).map(|i| values[i % schema.channels][byte]).collect();
+                let picture = Some(Picture { size, values: values.clone() });
+                Space { width: schema.image_bytes(), low: of_all(0), high: of_all(255), picture }
+            }
+            Self::Table { schema, low, high } => {
+                let width = low.len();
+                let mut space = Space { width, low: x.to_vec(), high: x.to_vec(), picture: None };
+                for (row, x) in x.chunks_exact(width).enumerate() {
+                    for column in schema.free_numbers(x).into_iter().flatten() {
+                        space.low[row * width + column] = low[column];
+                        space.high[row * width + column] = high[column];
+                    }
+                }
+                space
+            }
+        }
+    }
+}
