@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)] // this crate alone prints
 
 mod commands;
+mod dashboard;
 mod output;
 mod progress;
 mod times;

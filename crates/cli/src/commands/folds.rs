@@ -90,6 +90,11 @@ pub(crate) fn run(
         .flat_map(|repeat| (0..folds).map(move |fold| (repeat, fold)))
         .filter(|&(repeat, fold)| !records.iter().any(|r| (r.repeat, r.fold) == (repeat, fold)))
         .collect();
+    if args.dashboard() {
+        eprintln!(
+            "note: folds have a line each; the dashboard is for the model of all rows, which comes last"
+        );
+    }
     watch_for_interrupts("finished folds are kept");
     records.extend(work(known, config, &jobs, [folds, repeats], &path, threads, args)?);
     if interrupted() {

@@ -92,6 +92,10 @@ pub(crate) struct RunArgs {
     /// Do not write the page about the model (MODEL.report.html)
     #[arg(long)]
     no_report: bool,
+    /// Watch the training on the whole screen: its curves, speed and notices; q stops it and saves a checkpoint.
+    /// Without a terminal there are lines as usual
+    #[arg(long, conflicts_with = "quiet")]
+    dashboard: bool,
     /// Say nothing but errors
     #[arg(short, long)]
     quiet: bool,
@@ -141,6 +145,19 @@ impl RunArgs {
 
     pub(crate) fn quiet(&self) -> bool {
         self.quiet
+    }
+
+    pub(crate) fn dashboard(&self) -> bool {
+        self.dashboard
+    }
+
+    /// How the run shows itself.
+    fn progress(&self) -> Progress {
+        let progress = Progress::new(self.quiet, self.dashboard && !self.json);
+        if self.dashboard && self.json {
+            progress.note("no dashboard: `--json` is for programs");
+        }
+        progress
     }
 
     pub(crate) fn default_test_share(&mut self, share: f64) {
@@ -277,7 +294,7 @@ pub(crate) fn learn(job: Job<'_>) -> Result<Option<PathBuf>, Failure> {
     }
     let threads = args.threads.start();
     let started = Instant::now();
-    let mut progress = Progress::new(args.quiet);
+    let mut progress = args.progress();
     notices.iter().chain(&prepared.notices).for_each(|notice| progress.note(&notice.to_string()));
     let [train, validation, test] = prepared.rows();
     let schema = &prepared.schema;

@@ -13,6 +13,7 @@ mod bad_tables;
 mod classes;
 mod columns;
 mod configuration;
+mod dashboard;
 mod determinism;
 mod features;
 mod folder;
