@@ -6,6 +6,19 @@
 //! No file is read or written here.
 #![forbid(unsafe_code)]
 
+mod data;
+mod escape;
+mod figure;
+mod layout;
+mod number;
+mod page;
+mod palette;
+mod pool;
 mod record;
+mod sections;
+mod sprite;
 
+pub use figure::{Figure, FigureError};
+pub use page::{figures, render};
+pub use pool::drawn;
 pub use record::*;
