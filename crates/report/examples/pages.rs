@@ -1,0 +1,41 @@
+//! Writes a page and the figures of each kind of model into a folder, to look at:
+//! `cargo run --release --example pages -- FOLDER`.
+
+#[path = "../tests/fixtures/mod.rs"]
+mod fixtures;
+
+use fixtures::*;
+use std::error::Error;
+use std::path::Path;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = std::env::args().nth(1).unwrap_or_else(|| "pages".into());
+    let mut second = numbers(2000, 10, 40);
+    second.name = "houses-deep.ign".into();
+    let mut several = page(numbers(2000, 10, 40));
+    if let ign_report::TargetRecord::Number(record) = &mut second.targets[0] {
+        record.metrics.rmse *= 0.9;
+        record.coverage.iter_mut().for_each(|c| c.after = c.after.powf(1.2));
+        record.risk.iter_mut().for_each(|r| r[1] *= 0.9);
+    }
+    several.models.push(second);
+    let reports = [
+        ("numbers", page(numbers(2000, 10, 40))),
+        ("classes", page(classes(600, 3, 24))),
+        ("pictures", page(pictures(2000, 100))),
+        ("colours", page(colour_pictures(600, 96, 32))),
+        ("texts", page(texts(500, 16))),
+        ("graphs", page(graphs(500, 22, 16))),
+        ("several", several),
+    ];
+    for (name, report) in &reports {
+        let folder = Path::new(&folder);
+        std::fs::create_dir_all(folder.join(name))?;
+        std::fs::write(folder.join(format!("{name}.html")), ign_report::render(report))?;
+        for figure in ign_report::figures(report) {
+            std::fs::write(folder.join(name).join(format!("{}.svg", figure.name)), &figure.svg)?;
+            std::fs::write(folder.join(name).join(format!("{}.png", figure.name)), figure.png(2.0)?)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! Strings that come from data on their way into HTML, SVG, JSON and file names.
+
+use std::borrow::Cow;
+
+/// Text or an attribute's value of HTML and SVG alike.
+///
+/// XML 1.0 has no control characters, and marks that turn the direction of writing around could make
+/// a name look like another: both become U+FFFD. Line breaks and tabs become spaces.
+pub(crate) fn text(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len());
+    for c in raw.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            _ => out.push(harmless(c)),
+        }
+    }
+    out
+}
+
+/// The same without the escapes of mark-up, for JSON.
+pub(crate) fn plain(raw: &str) -> String {
+    raw.chars().map(harmless).collect()
+}
+
+fn harmless(c: char) -> char {
+    match c {
+        '\t' | '\n' | '\r' | '\u{2028}' | '\u{2029}' => ' ',
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    }
+}
+
+/// JSON that can stand inside a script element: nothing in it closes the element or opens a comment.
+pub(crate) fn json(value: &serde_json::Value) -> String {
+    value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}
+
+/// At most `most` characters, the end of a longer one replaced by `…`.
+pub(crate) fn cut(raw: &str, most: usize) -> Cow<'_, str> {
+    match raw.char_indices().nth(most) {
+        None => Cow::Borrowed(raw),
+        Some(_) => {
+            let kept: String = raw.chars().take(most.saturating_sub(1)).collect();
+            Cow::Owned(format!("{}…", kept.trim_end()))
+        }
+    }
+}
+
+/// A name that can be seen: an empty one is said to be empty.
+pub(crate) fn shown(raw: &str) -> Cow<'_, str> {
+    if raw.trim().is_empty() { Cow::Borrowed("(empty)") } else { Cow::Borrowed(raw) }
+}
+
+/// A part of a file's name: lower-case letters, digits and single hyphens, at most 24.
+pub(crate) fn slug(raw: &str) -> String {
+    let mut out = String::new();
+    for c in raw.chars().take(200) {
+        if c.is_ascii_alphanumeric() {
+            out.push(c.to_ascii_lowercase());
+        } else if !out.is_empty() && !out.ends_with('-') {
+            out.push('-');
+        }
+        if out.len() >= 24 {
+            break;
+        }
+    }
+    out.trim_end_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_name_is_markup() {
+        assert_eq!(text("<b a=\"1\">&'"), "&lt;b a=&quot;1&quot;&gt;&amp;&#39;");
+        assert_eq!(text("a\u{0}b\u{1b}c\nd\u{202e}e"), "a\u{fffd}b\u{fffd}c d\u{fffd}e");
+    }
+
+    #[test]
+    fn json_does_not_close_its_element() {
+        let value = serde_json::json!(["</script><!--", "&"]);
+        let json = json(&value);
+        assert!(!json.contains('<') && !json.contains('>'), "{json}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&json).ok(), Some(value));
+    }
+
+    #[test]
+    fn cuts_keep_whole_characters() {
+        assert_eq!(cut("äöü", 3), "äöü");
+        assert_eq!(cut("äöüß", 3), "äö…");
+    }
+
+    #[test]
+    fn slugs_are_safe_in_file_names() {
+        assert_eq!(slug("../Price (€)/m²"), "price-m");
+        assert_eq!(slug("\u{0}"), "");
+        assert!(slug(&"x y".repeat(100)).len() <= 24);
+    }
+}

@@ -1,0 +1,104 @@
+//! Small panels one above the other with a shared horizontal axis: figures that change over the steps.
+
+use super::axis::Axis;
+use super::curve::Line;
+use super::frame::{Area, Canvas, WIDTH, short};
+use super::legend::{self, Key};
+use crate::palette::{MUTED, Paint};
+
+/// One panel.
+#[derive(Debug, Clone)]
+pub(crate) struct Panel {
+    pub(crate) y_title: String,
+    pub(crate) lines: Vec<Track>,
+    pub(crate) log: bool,
+}
+
+/// One line over the steps, and which of its places was kept.
+#[derive(Debug, Clone)]
+pub(crate) struct Track {
+    pub(crate) paint: Paint,
+    pub(crate) dash: &'static str,
+    pub(crate) at: Vec<[f64; 2]>,
+    pub(crate) kept: Option<[f64; 2]>,
+}
+
+/// Panels with a shared axis.
+#[derive(Debug)]
+pub(crate) struct Panels<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) x_title: &'a str,
+    pub(crate) panels: Vec<Panel>,
+    pub(crate) legend: Vec<Key>,
+    /// Where the kept epoch stands, if there is one for all lines.
+    pub(crate) kept: Option<f64>,
+    pub(crate) desc: &'a str,
+}
+
+const HEIGHT: f64 = 110.0;
+
+impl Panels<'_> {
+    pub(crate) fn draw(&self) -> String {
+        let mut canvas = Canvas::new(WIDTH, self.title);
+        let mut top = legend::draw(&mut canvas, &self.legend, 34.0);
+        let steps = self.panels.iter().flat_map(|p| &p.lines).flat_map(|l| &l.at).map(|at| at[0]);
+        let x = Axis::from_zero(steps);
+        let y_axes: Vec<Axis> = self.panels.iter().map(Panel::axis).collect();
+        // One left edge for all panels: the widest labels decide.
+        let y_ticks: Vec<_> = y_axes.iter().map(|axis| axis.ticks(4)).collect();
+        let widest = y_ticks.iter().flatten().max_by_key(|(_, says)| says.chars().count()).cloned();
+        let left =
+            widest.map_or(40.0, |(_, says)| (says.chars().count() as f64 * 7.8 + 12.0).clamp(28.0, 130.0));
+        let mut bottom = top;
+        for (k, ((panel, y), ticks)) in self.panels.iter().zip(&y_axes).zip(&y_ticks).enumerate() {
+            canvas.text("y-title", 4.0, top + 10.0, "start", &panel.y_title);
+            let area = Area {
+                left,
+                top: top + 20.0,
+                width: WIDTH - left - 16.0,
+                height: HEIGHT,
+                x: x.clone(),
+                y: y.clone(),
+            };
+            let last = k + 1 == self.panels.len();
+            canvas.y_axis(&area, ticks);
+            canvas.x_axis(&area, &area.x.ticks((area.width / 75.0) as usize), last);
+            self.mark_kept(&mut canvas, &area, k == 0);
+            for track in &panel.lines {
+                track.draw(&mut canvas, &area);
+            }
+            bottom = area.bottom();
+            top = bottom + 16.0;
+        }
+        canvas.text("x-title", left + (WIDTH - left - 16.0) / 2.0, bottom + 38.0, "middle", self.x_title);
+        canvas.close(bottom + 48.0, self.desc, "")
+    }
+
+    fn mark_kept(&self, canvas: &mut Canvas, area: &Area, label: bool) {
+        let Some(x) = self.kept.and_then(|kept| area.x(kept)) else { return };
+        let d = format!("M{} {}V{}", short(x), short(area.top), short(area.bottom()));
+        canvas.line(MUTED, 1.2, &d, " stroke-dasharray=\"3 3\"");
+        if label {
+            let anchor = if x > area.left + area.width / 2.0 { "end" } else { "start" };
+            canvas.text("note", x, area.top - 6.0, anchor, "kept");
+        }
+    }
+}
+
+impl Panel {
+    fn axis(&self) -> Axis {
+        let values = || self.lines.iter().flat_map(|l| &l.at).map(|at| at[1]);
+        if self.log { Axis::log(values()) } else { Axis::around(values()) }
+    }
+}
+
+impl Track {
+    fn draw(&self, canvas: &mut Canvas, area: &Area) {
+        let line = Line::new(self.paint, self.dash, self.at.clone());
+        line.draw(canvas, area);
+        if let Some(kept) = self.kept {
+            let dot = Line { at: vec![kept], dots: vec![4.0], ..line };
+            dot.draw(canvas, area);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Many points: one path for each colour, so that thousands draw at once and can be found again by the page.
+//!
+//! Each mark is `M x y` and then relative commands, which is all that the page needs to know to move it.
+
+use super::frame::{Frame, short};
+use super::legend::{CROSS, DIAMOND};
+use crate::palette::{INK, MUTED, PAPER, Paint};
+use std::fmt::Write;
+
+/// What a mark looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Dot,
+    Cross,
+    Diamond,
+}
+
+/// Marks of one look.
+#[derive(Debug, Clone)]
+pub(crate) struct Group {
+    pub(crate) shape: Shape,
+    pub(crate) paint: Paint,
+    /// What each stands for, and its values.
+    pub(crate) marks: Vec<(i64, [f64; 2])>,
+}
+
+/// A scatter.
+#[derive(Debug)]
+pub(crate) struct Scatter<'a> {
+    /// Unique among all figures of a page.
+    pub(crate) name: &'a str,
+    pub(crate) frame: Frame<'a>,
+    /// Drawn in this order.
+    pub(crate) groups: Vec<Group>,
+    /// Whether the diagonal is drawn.
+    pub(crate) diagonal: bool,
+    pub(crate) desc: &'a str,
+}
+
+impl Scatter<'_> {
+    /// The drawing, and what its marks stand for in their order. Marks without a finite place are left out.
+    pub(crate) fn draw(&self) -> (String, Vec<i64>) {
+        let (mut canvas, area, bottom) = self.frame.open();
+        let total: usize = self.groups.iter().map(|g| g.marks.len()).sum();
+        let dot = match total {
+            0..=150 => 8.0,
+            151..=600 => 6.0,
+            _ => 4.6,
+        };
+        let clip = format!("clip-{}", self.name);
+        let [left, top, width, height] = [area.left, area.top, area.width, area.height];
+        let _ = writeln!(
+            canvas.body,
+            "<clipPath id=\"{clip}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>\n\
+             <g clip-path=\"url(#{clip})\">",
+            short(left - 4.0),
+            short(top - 4.0),
+            short(width + 8.0),
+            short(height + 8.0)
+        );
+        if self.diagonal {
+            let low = area.x.low.max(area.y.low);
+            let high = area.x.high.min(area.y.high);
+            if let (Some([x0, y0]), Some([x1, y1])) = (area.at(low, low), area.at(high, high)) {
+                let d = format!("M{} {}L{} {}", short(x0), short(y0), short(x1), short(y1));
+                canvas.line(MUTED, 1.2, &d, " stroke-dasharray=\"5 4\" data-line=\"\"");
+            }
+        }
+        let mut order = Vec::new();
+        for group in &self.groups {
+            let mut d = String::new();
+            for &(id, [x, y]) in &group.marks {
+                let Some([x, y]) = area.at(x, y) else { continue };
+                let _ = write!(d, "M{} {}{}", short(x), short(y), group.shape.path());
+                order.push(id);
+            }
+            if d.is_empty() {
+                continue;
+            }
+            match group.shape {
+                Shape::Dot => {
+                    canvas.line(
+                        group.paint,
+                        dot,
+                        &d,
+                        " stroke-linecap=\"round\" stroke-opacity=\"0.8\" data-marks=\"\"",
+                    );
+                }
+                Shape::Cross => {
+                    canvas.line(group.paint, 2.0, &d, " stroke-linecap=\"round\" data-marks=\"\"")
+                }
+                Shape::Diamond => {
+                    let _ = writeln!(
+                        canvas.body,
+                        "<path class=\"s-ink f-paper\" fill=\"{}\" stroke=\"{}\" stroke-width=\"1.6\" \
+                         fill-opacity=\"0.9\" d=\"{d}\" data-marks=\"\"/>",
+                        PAPER.hex, INK.hex
+                    );
+                }
+            }
+        }
+        canvas.body.push_str("</g>\n");
+        let more = format!(
+            " data-area=\"{} {} {} {}\" data-x=\"{:e} {:e}\" data-y=\"{:e} {:e}\"",
+            short(left),
+            short(top),
+            short(width),
+            short(height),
+            area.x.low,
+            area.x.high,
+            area.y.low,
+            area.y.high
+        );
+        (canvas.close(bottom, self.desc, &more), order)
+    }
+}
+
+impl Shape {
+    fn path(self) -> &'static str {
+        match self {
+            Self::Dot => "h0",
+            Self::Cross => CROSS,
+            Self::Diamond => DIAMOND,
+        }
+    }
+}

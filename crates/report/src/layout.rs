@@ -1,0 +1,202 @@
+//! Where the nodes of a graph are drawn: distances to far nodes give a start, forces the rest. No chance is
+//! involved, so a graph always looks the same.
+
+use crate::Graph;
+
+/// More nodes are not drawn.
+pub(crate) const MOST_NODES: usize = 200;
+
+/// The part of a graph that is drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Placed {
+    /// In the graph.
+    pub(crate) nodes: Vec<usize>,
+    /// From 0 to 100, of each node.
+    pub(crate) at: Vec<[u8; 2]>,
+    /// Places in `nodes`.
+    pub(crate) edges: Vec<[usize; 2]>,
+}
+
+/// Lays a graph out. O(n²) a round; rounds are fewer for larger graphs.
+pub(crate) fn place(graph: &Graph) -> Placed {
+    let neighbours = neighbours(graph);
+    let nodes = first_nodes(&neighbours);
+    let mut place_of = vec![usize::MAX; graph.nodes];
+    for (place, &node) in nodes.iter().enumerate() {
+        place_of[node] = place;
+    }
+    let edges: Vec<[usize; 2]> = graph
+        .edges
+        .iter()
+        .filter(|[a, b]| a != b && *a < graph.nodes && *b < graph.nodes)
+        .map(|[a, b]| [place_of[*a], place_of[*b]])
+        .filter(|edge| !edge.contains(&usize::MAX))
+        .collect();
+    let at = to_frame(&forces(start(nodes.len(), &edges), &edges));
+    Placed { nodes, at, edges }
+}
+
+fn neighbours(graph: &Graph) -> Vec<Vec<usize>> {
+    let mut neighbours = vec![Vec::new(); graph.nodes];
+    for &[a, b] in &graph.edges {
+        if a != b && a < graph.nodes && b < graph.nodes {
+            neighbours[a].push(b);
+            neighbours[b].push(a);
+        }
+    }
+    neighbours
+}
+
+/// All nodes of a small graph; of a large one those around the node with most edges.
+fn first_nodes(neighbours: &[Vec<usize>]) -> Vec<usize> {
+    if neighbours.len() <= MOST_NODES {
+        return (0..neighbours.len()).collect();
+    }
+    let mut seen = vec![false; neighbours.len()];
+    let mut order = Vec::with_capacity(MOST_NODES);
+    let hub = (0..neighbours.len()).max_by_key(|&n| (neighbours[n].len(), usize::MAX - n)).unwrap_or(0);
+    for root in std::iter::once(hub).chain(0..neighbours.len()) {
+        if order.len() >= MOST_NODES {
+            break;
+        }
+        if std::mem::replace(&mut seen[root], true) {
+            continue;
+        }
+        let mut next = order.len();
+        order.push(root);
+        while next < order.len() && order.len() < MOST_NODES {
+            for &n in &neighbours[order[next]] {
+                if order.len() < MOST_NODES && !std::mem::replace(&mut seen[n], true) {
+                    order.push(n);
+                }
+            }
+            next += 1;
+        }
+    }
+    order
+}
+
+/// Distances to three far nodes as coordinates, and a turn that parts nodes which share all of them.
+fn start(n: usize, edges: &[[usize; 2]]) -> Vec<[f64; 2]> {
+    let mut neighbours = vec![Vec::new(); n];
+    for &[a, b] in edges {
+        neighbours[a].push(b);
+        neighbours[b].push(a);
+    }
+    let farthest = |from: &[f64]| (0..n).max_by(|&a, &b| from[a].total_cmp(&from[b])).unwrap_or(0);
+    let first = distances(&neighbours, 0);
+    let a = distances(&neighbours, farthest(&first));
+    let b = distances(&neighbours, farthest(&a));
+    let nearer: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a.min(*b)).collect();
+    let c = distances(&neighbours, farthest(&nearer));
+    (0..n)
+        .map(|k| {
+            let turn = k as f64 * 2.399_963; // the golden angle: no two nodes in the same direction
+            [a[k] - b[k] + 0.6 * turn.cos(), 2.0 * c[k] - a[k] - b[k] + 0.6 * turn.sin()]
+        })
+        .collect()
+}
+
+fn distances(neighbours: &[Vec<usize>], from: usize) -> Vec<f64> {
+    let mut distance = vec![f64::INFINITY; neighbours.len()];
+    let mut queue = std::collections::VecDeque::new();
+    if let Some(own) = distance.get_mut(from) {
+        *own = 0.0;
+        queue.push_back(from);
+    }
+    while let Some(node) = queue.pop_front() {
+        for &n in &neighbours[node] {
+            if distance[n].is_infinite() {
+                distance[n] = distance[node] + 1.0;
+                queue.push_back(n);
+            }
+        }
+    }
+    let largest = distance.iter().copied().filter(|d| d.is_finite()).fold(0.0, f64::max);
+    distance.into_iter().map(|d| if d.is_finite() { d } else { largest + 1.0 }).collect()
+}
+
+/// Fruchterman & Reingold (1991): edges pull with d²/l, all nodes push with l²/d, steps shrink.
+fn forces(mut at: Vec<[f64; 2]>, edges: &[[usize; 2]]) -> Vec<[f64; 2]> {
+    let n = at.len();
+    let rounds = (400_000 / (n * n).max(1)).clamp(40, 150);
+    for round in 0..rounds {
+        let mut push = vec![[0.0_f64; 2]; n];
+        for a in 0..n {
+            for b in a + 1..n {
+                let (dx, dy) = (at[a][0] - at[b][0], at[a][1] - at[b][1]);
+                let scale = 1.0 / (dx * dx + dy * dy).max(1e-4);
+                push[a][0] += dx * scale;
+                push[a][1] += dy * scale;
+                push[b][0] -= dx * scale;
+                push[b][1] -= dy * scale;
+            }
+        }
+        for &[a, b] in edges {
+            let (dx, dy) = (at[a][0] - at[b][0], at[a][1] - at[b][1]);
+            let length = (dx * dx + dy * dy).sqrt();
+            push[a][0] -= dx * length;
+            push[a][1] -= dy * length;
+            push[b][0] += dx * length;
+            push[b][1] += dy * length;
+        }
+        let longest_step = 0.8 * (1.0 - round as f64 / rounds as f64) + 0.02;
+        for (at, push) in at.iter_mut().zip(&push) {
+            // A weak pull to the middle keeps parts that hang on nothing in sight.
+            let (dx, dy) = (push[0] - 0.05 * at[0], push[1] - 0.05 * at[1]);
+            let length = (dx * dx + dy * dy).sqrt().max(1e-9);
+            let step = length.min(longest_step) / length;
+            at[0] += dx * step;
+            at[1] += dy * step;
+        }
+    }
+    at
+}
+
+/// Both directions are scaled alike.
+fn to_frame(at: &[[f64; 2]]) -> Vec<[u8; 2]> {
+    let range = |k: usize| {
+        let values = || at.iter().map(|p| p[k]);
+        (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
+    };
+    let ((x0, x1), (y0, y1)) = (range(0), range(1));
+    let side = (x1 - x0).max(y1 - y0).max(1e-9);
+    let to =
+        |value: f64, low: f64, high: f64| (50.0 + 100.0 * (value - (low + high) / 2.0) / side).round() as u8;
+    at.iter().map(|p| [to(p[0], x0, x1).min(100), to(p[1], y0, y1).min(100)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ring(n: usize) -> Graph {
+        Graph { nodes: n, edges: (0..n).map(|k| [k, (k + 1) % n]).collect(), labels: vec![] }
+    }
+
+    #[test]
+    fn a_ring_is_drawn_as_a_ring() {
+        let placed = place(&ring(12));
+        let radius = |p: &[u8; 2]| (f64::from(p[0]) - 50.0).hypot(f64::from(p[1]) - 50.0);
+        assert!(placed.at.iter().all(|p| radius(p) > 30.0), "{:?}", placed.at);
+        assert_eq!(placed, place(&ring(12)));
+    }
+
+    #[test]
+    fn large_graphs_are_cut_and_broken_edges_left_out() {
+        let placed = place(&ring(1000));
+        assert_eq!((placed.nodes.len(), placed.edges.len()), (MOST_NODES, MOST_NODES - 1));
+        let broken = Graph { nodes: 2, edges: vec![[0, 0], [0, 7], [1, 0]], labels: vec![] };
+        assert_eq!(place(&broken).edges, [[1, 0]]);
+        let empty = place(&Graph { nodes: 0, edges: vec![], labels: vec![] });
+        assert!(empty.at.is_empty());
+    }
+
+    #[test]
+    fn parts_that_hang_on_nothing_stay_apart() {
+        let placed = place(&Graph { nodes: 4, edges: vec![[0, 1], [2, 3]], labels: vec![] });
+        let mut places = placed.at.clone();
+        places.dedup();
+        assert_eq!(places.len(), 4, "{:?}", placed.at);
+    }
+}

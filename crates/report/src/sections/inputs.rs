@@ -1,0 +1,60 @@
+//! Which columns matter.
+
+use super::{Block, Context, Section};
+use crate::figure::Drawn;
+use crate::figure::bars::{self, Bar, Lying};
+use crate::palette::{ACCENT, SERIES};
+use crate::{ColumnImportance, escape, number};
+
+/// More columns do not fit.
+const MOST: usize = 30;
+
+pub(super) fn section(context: Context<'_>) -> Option<Section> {
+    let importance = context.model.importance.as_ref()?;
+    let shown = &importance.columns[..importance.columns.len().min(MOST)];
+    let measure = escape::cut(&importance.measure, 40);
+    let error_title = format!("Growth of the error ({measure})");
+    let errors: Vec<Bar> = shown.iter().map(|c| bars::bar(&c.name, c.error, ACCENT)).collect();
+    let spreads: Vec<Bar> = shown.iter().map(spread).collect();
+    let draw = |name: &str, title: &'static str, x_title: &str, bars: &[Bar], caption: &str| {
+        let desc = "One bar for each column, the most important first.";
+        let svg = bars::lying(Lying { title, x_title, y_title: "Column", desc }, bars);
+        Drawn::new(context.id(name), title, svg, caption.into())
+    };
+    let figures = vec![
+        draw(
+            "importance-error",
+            "What the error owes to each column",
+            &error_title,
+            &errors,
+            "A long bar: without this column, predictions are much worse. Near 0: the model does not need it.",
+        ),
+        draw(
+            "importance-uncertainty",
+            "What certainty owes to each column",
+            "Change of the stated uncertainty (%)",
+            &spreads,
+            "A long bar: values that do not fit the rest of the row make the model say that it is less sure.",
+        ),
+    ];
+    let left_out = importance.columns.len() - shown.len();
+    let left_out = match left_out {
+        0 => String::new(),
+        n => format!(
+            " The {} least important of {} columns are left out.",
+            number::count(n),
+            number::count(importance.columns.len())
+        ),
+    };
+    let intro = format!(
+        "One column at a time is shuffled in {}, which takes away what it says. What this does to the error and to the \
+         stated uncertainty shows what the model uses.{left_out}",
+        number::counted(importance.rows, "row", "rows")
+    );
+    Some(context.section("inputs", "Which inputs matter", intro, vec![Block::Figures(figures)]))
+}
+
+fn spread(column: &ColumnImportance) -> Bar {
+    let says = number::percent(column.spread);
+    Bar { says, ..bars::bar(&column.name, 100.0 * column.spread, SERIES[6]) }
+}
