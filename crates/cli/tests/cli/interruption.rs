@@ -75,7 +75,11 @@ fn interrupted() -> Folder {
     run.signal("INT");
     assert_eq!(run.end(), Some(130), "{}", run.seen);
     assert!(run.seen.contains("--resume") && run.seen.contains("m.ign.checkpoint"), "{}", run.seen);
-    assert_eq!(folder.names(), ["m.ign.checkpoint", "t.csv"], "a checkpoint, no model, no temporary file");
+    assert_eq!(
+        folder.names(),
+        ["m.ign.checkpoint", "m.ign.times.jsonl", "t.csv"],
+        "no model, no temporary file"
+    );
     folder
 }
 
@@ -88,11 +92,15 @@ fn an_interrupted_run_goes_on_to_the_bytes_of_an_uninterrupted_one() {
     run.signal("INT");
     assert_eq!(run.end(), Some(130), "{}", run.seen);
     assert!(!run.seen.contains("warm start epoch 1:"), "it goes on, it does not begin anew: {}", run.seen);
-    assert_eq!(folder.names(), ["m.ign.checkpoint", "t.csv"]);
+    assert_eq!(folder.names(), ["m.ign.checkpoint", "m.ign.times.jsonl", "t.csv"]);
     let mut run = long_run(&folder, "m.ign", "--resume");
     assert_eq!(run.end(), Some(0), "{}", run.seen);
     assert!(!run.seen.contains("warm start"), "{}", run.seen);
-    assert_eq!(folder.names(), ["m.ign", "t.csv"], "the checkpoint is removed at the end");
+    assert_eq!(
+        folder.names(),
+        ["m.ign", "m.ign.times.jsonl", "m.report.html", "t.csv"],
+        "the checkpoint is removed at the end"
+    );
     assert_eq!(long_run(&folder, "whole.ign", "--quiet").end(), Some(0));
     assert!(folder.read("m.ign") == folder.read("whole.ign"), "the resumed run wrote other bytes");
 }
@@ -140,7 +148,7 @@ fn a_termination_request_saves_a_checkpoint_too() {
     run.wait_for("warm start epoch 1");
     run.signal("TERM");
     assert_eq!(run.end(), Some(130), "{}", run.seen);
-    assert_eq!(folder.names(), ["m.ign.checkpoint", "t.csv"]);
+    assert_eq!(folder.names(), ["m.ign.checkpoint", "m.ign.times.jsonl", "t.csv"]);
 }
 
 /// The old model stays what it was while a new one is trained in its place.
@@ -170,7 +178,11 @@ fn an_interrupted_run_of_several_networks_goes_on_to_the_same_bytes() {
     first.wait_for("network 2 warm start epoch 60:"); // by then the first has surely ended an epoch too
     first.signal("INT");
     assert_eq!(first.end(), Some(130), "{}", first.seen);
-    assert_eq!(folder.names(), ["m.ign.checkpoint", "t.csv"], "a checkpoint, no model, no temporary file");
+    assert_eq!(
+        folder.names(),
+        ["m.ign.checkpoint", "m.ign.times.jsonl", "t.csv"],
+        "no model, no temporary file"
+    );
     let mut second = run("m.ign", "--resume");
     assert_eq!(second.end(), Some(0), "{}", second.seen);
     assert!(!second.seen.contains("network 1 warm start epoch 1:"), "it goes on: {}", second.seen);

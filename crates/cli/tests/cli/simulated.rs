@@ -64,7 +64,8 @@ fn the_demonstration_leaves_a_model_that_says_what_to_do_next() {
     let run =
         folder.ign(&format!("demo {TINY} --set train.max_steps=8 --set train.warm_max_steps=8")).succeeds();
     assert!(run.stdout.contains("ign predict demo.ign"), "{}", run.stdout);
-    assert_eq!(folder.names(), ["demo.ign"]);
+    assert_eq!(run.stdout.lines().last(), Some("demo.report.html"), "its path comes last");
+    assert_eq!(folder.names(), ["demo.ign", "demo.ign.times.jsonl", "demo.report.html"]);
     let header = folder.ign("info demo.ign --json").succeeds().json();
     assert_eq!(header["rows"][2], 4000, "40 % of 10,000 rows are held out");
     assert!(header["metrics"]["test"]["y"]["rmse"].is_number());

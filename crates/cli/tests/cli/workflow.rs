@@ -45,7 +45,8 @@ fn the_default_name_of_a_model_is_that_of_its_table() {
     let folder = Folder::new();
     folder.write("prices.2024.csv", linear(50));
     folder.train("prices.2024.csv --target y --quiet").succeeds();
-    assert_eq!(folder.names(), ["prices.2024.csv", "prices.ign"]);
+    let made = ["prices.2024.csv", "prices.ign", "prices.ign.times.jsonl", "prices.report.html"];
+    assert_eq!(folder.names(), made);
     assert!(
         folder
             .ign_reading(

@@ -12,7 +12,7 @@ use ign::{Inputs, Matrix, Model, Prepared, RefineOptions, Refined, RefinedInputs
 fn distances(model: &Model, inputs: &Inputs, pairs: &[(usize, usize)]) -> Vec<f64> {
     let z = &model.heads().next().expect("a process").z;
     let rows: Vec<usize> = pairs.iter().map(|(_, row)| *row).collect();
-    let phi = model.features(inputs, &rows);
+    let phi = model.encode(inputs, &rows).networks.remove(0);
     let d = phi.len() / rows.len();
     let squared = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>();
     let distance = |(i, (point, _)): (usize, &(usize, usize))| {
