@@ -34,7 +34,7 @@ const number = (x, digits = 4) => {
   const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(a)));
   return minus(x.toLocaleString("en-US", { maximumFractionDigits: Math.min(decimals, 12) }));
 };
-const percent = x => x === null ? "–" : number(100 * x, 100 * x > 99.9 && x < 1 ? 5 : 3) + " %";
+const percent = x => x === null ? "–" : number(100 * x, 100 * x > 99.9 && x < 1 ? 5 : 3) + "\u00a0%";
 
 // Examples.
 const cells = (parent, names, values) => {

@@ -2,6 +2,7 @@
 //! that were moved towards them.
 
 use super::frame::{Canvas, short};
+use crate::palette::PAPER;
 use crate::{Picture, sprite};
 use std::fmt::Write;
 
@@ -39,5 +40,24 @@ fn grid(canvas: &mut Canvas, pictures: &[&Picture], left: f64) -> f64 {
         short(width),
         short(height)
     );
+    // Lines of paper between the pictures.
+    let rows = pictures.len().div_ceil(across).max(1);
+    let (mut lines, right, bottom) = (String::new(), left + width, 52.0 + height);
+    for column in 1..across {
+        let _ =
+            write!(lines, "M{} 52V{}", short(left + width * column as f64 / across as f64), short(bottom));
+    }
+    for row in 1..rows {
+        let _ = write!(
+            lines,
+            "M{} {}H{}",
+            short(left),
+            short(52.0 + height * row as f64 / rows as f64),
+            short(right)
+        );
+    }
+    if !lines.is_empty() {
+        canvas.line(PAPER, 2.0, &lines, "");
+    }
     height
 }

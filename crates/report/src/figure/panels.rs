@@ -11,7 +11,15 @@ use crate::palette::{MUTED, Paint};
 pub(crate) struct Panel {
     pub(crate) y_title: String,
     pub(crate) lines: Vec<Track>,
-    pub(crate) log: bool,
+    pub(crate) scale: Scale,
+}
+
+/// Of the vertical axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scale {
+    Linear,
+    FromZero,
+    Log,
 }
 
 /// One line over the steps, and which of its places was kept.
@@ -62,7 +70,7 @@ impl Panels<'_> {
             };
             let last = k + 1 == self.panels.len();
             canvas.y_axis(&area, ticks);
-            canvas.x_axis(&area, &area.x.ticks((area.width / 75.0) as usize), last);
+            canvas.x_axis(&area, &area.x_ticks(), last);
             self.mark_kept(&mut canvas, &area, k == 0);
             for track in &panel.lines {
                 track.draw(&mut canvas, &area);
@@ -88,7 +96,11 @@ impl Panels<'_> {
 impl Panel {
     fn axis(&self) -> Axis {
         let values = || self.lines.iter().flat_map(|l| &l.at).map(|at| at[1]);
-        if self.log { Axis::log(values()) } else { Axis::around(values()) }
+        match self.scale {
+            Scale::Linear => Axis::around(values()),
+            Scale::FromZero => Axis::from_zero(values().chain([0.0])),
+            Scale::Log => Axis::log(values()),
+        }
     }
 }
 
