@@ -3,7 +3,7 @@
 use crate::figure::{Drawn, Figure, Room};
 use crate::pool::Pool;
 use crate::sections::{self, Block, Section, target_name};
-use crate::{Report, TargetRecord, data, escape, number};
+use crate::{Report, TargetRecord, data, escape, number, sprite};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
@@ -68,7 +68,7 @@ fn sheets(pool: &Pool<'_>) -> String {
         return String::new();
     }
     let mut out = format!(".pic{{aspect-ratio:{:.4}}}", grid.aspect);
-    if grid.longest <= 40 {
+    if grid.longest <= sprite::SMALL {
         out.push_str(".pic{image-rendering:pixelated}");
     }
     for (k, url) in pool.sheets().iter().enumerate() {

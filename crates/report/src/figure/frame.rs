@@ -82,7 +82,7 @@ impl Area {
         canvas.text("y-title", 4.0, top + 10.0, "start", frame.y_title);
         let area = Self {
             left,
-            top: top + 20.0,
+            top: top + 25.0,
             width: canvas.width - left - 16.0,
             height: frame.height,
             x: frame.x.clone(),

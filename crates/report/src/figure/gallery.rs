@@ -30,7 +30,7 @@ fn grid(canvas: &mut Canvas, pictures: &[&Picture], left: f64) -> f64 {
     let (url, aspect) = sprite::single(pictures, across);
     let width = SIDE * across as f64 / ACROSS as f64;
     let height = width / aspect;
-    let small = pictures.iter().all(|p| p.width.max(p.height) <= 40);
+    let small = pictures.iter().all(|p| p.width.max(p.height) <= sprite::SMALL);
     let rendering =
         if small { " image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\"" } else { "" };
     let _ = writeln!(

@@ -62,7 +62,7 @@ impl Panels<'_> {
             canvas.text("y-title", 4.0, top + 10.0, "start", &panel.y_title);
             let area = Area {
                 left,
-                top: top + 20.0,
+                top: top + 25.0,
                 width: WIDTH - left - 16.0,
                 height: HEIGHT,
                 x: x.clone(),
@@ -76,7 +76,7 @@ impl Panels<'_> {
                 track.draw(&mut canvas, &area);
             }
             bottom = area.bottom();
-            top = bottom + 16.0;
+            top = bottom + 12.0;
         }
         canvas.text("x-title", left + (WIDTH - left - 16.0) / 2.0, bottom + 38.0, "middle", self.x_title);
         canvas.close(bottom + 48.0, self.desc, "")
