@@ -178,7 +178,7 @@ fn many_networks_share_their_figures() {
     let report = page(model);
     let html = check("networks", &report);
     assert!(html.len() < 2_500_000, "{}", html.len());
-    assert_eq!(figures(&report).iter().filter(|f| f.name == "training").count(), 1);
+    assert_eq!(figures(&report).iter().filter(|f| f.name == "learning").count(), 1);
 }
 
 #[test]

@@ -146,6 +146,21 @@ fn the_page_holds_the_same_figures_that_are_given_out() {
 }
 
 #[test]
+fn no_two_parts_of_a_page_share_an_id() {
+    let mut reports: Vec<Report> = all().into_iter().map(|(_, report)| report).collect();
+    let mut several = page(graphs(10, 5, 3));
+    several.models.push(several.models[0].clone());
+    reports.push(several);
+    for report in reports {
+        let html = render(&report);
+        let ids = html.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        let mut seen = std::collections::HashSet::new();
+        ids.for_each(|id| assert!(seen.insert(id), "{id} is there twice"));
+        assert!(seen.len() > 10);
+    }
+}
+
+#[test]
 fn figures_become_pixels() {
     for (kind, report) in all() {
         for figure in figures(&report) {

@@ -9,17 +9,17 @@ use std::fmt::Write;
 /// Pictures in a row.
 const ACROSS: usize = 8;
 /// Of a grid.
-const SIDE: f64 = 360.0;
+const SIDE: f64 = 280.0;
 
 /// Two grids side by side; pictures in the same place belong to the same inducing point.
 pub(crate) fn draw(title: &str, nearest: &[&Picture], refined: &[&Picture], desc: &str) -> String {
     let grids = if refined.is_empty() { 1.0 } else { 2.0 };
-    let mut canvas = Canvas::new(grids * SIDE + (grids - 1.0) * 24.0 + 8.0, title);
+    let mut canvas = Canvas::new(grids * SIDE + (grids - 1.0) * 20.0 + 8.0, title);
     canvas.text("x-title", 4.0, 42.0, "start", "Nearest training pictures");
     let mut height = grid(&mut canvas, nearest, 4.0);
     if !refined.is_empty() {
-        let left = SIDE + 28.0;
-        canvas.text("y-title", left, 42.0, "start", "The same, moved towards the inducing points");
+        let left = SIDE + 24.0;
+        canvas.text("y-title", left, 42.0, "start", "Moved towards the points");
         height = height.max(grid(&mut canvas, refined, left));
     }
     canvas.close(52.0 + height + 8.0, desc, "")

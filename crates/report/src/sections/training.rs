@@ -46,7 +46,7 @@ pub(super) fn section(context: Context<'_>) -> Option<Section> {
     ];
     let figures: Vec<Drawn> = [
         draw(context, "warm-start", "Warm start: learning features", Phase::WarmStart, &warm, WARM),
-        draw(context, "training", "Learning with uncertainty", Phase::Likelihood, &likelihood, LIKELIHOOD),
+        draw(context, "learning", "Learning with uncertainty", Phase::Likelihood, &likelihood, LIKELIHOOD),
         draw(context, "parameters", "Noise and kernel", Phase::Likelihood, &parameters, PARAMETERS),
     ]
     .into_iter()
@@ -136,7 +136,7 @@ fn draw(
     };
     let key = |(n, network): (usize, &NetworkRecord)| {
         let (paint, dash) = look(n);
-        Key::Line(paint, dash, legend::name(&network.name))
+        Key::Line(paint, dash, legend::name(network.name.trim_end_matches(" against the rest")))
     };
     let legend = if named { networks.iter().enumerate().map(key).collect() } else { Vec::new() };
     let drawing = Panels {

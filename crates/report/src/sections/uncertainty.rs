@@ -225,12 +225,14 @@ pub(super) fn class_groups(
     colours: &ClassColours,
     place: &dyn Fn(&crate::ClassPoint) -> [f64; 2],
 ) -> Vec<Group> {
-    let paints: Vec<_> = colours.own.iter().map(|&class| colours.of(class)).chain([OTHERS]).collect();
+    // The others first: beneath the classes that have a colour.
+    let paints: Vec<_> =
+        std::iter::once(OTHERS).chain(colours.own.iter().map(|&class| colours.of(class))).collect();
     let group = |shape: Shape| paints.iter().map(move |&paint| Group { shape, paint, marks: Vec::new() });
     let mut groups: Vec<Group> = group(Shape::Dot).chain(group(Shape::Cross)).collect();
     for (k, p) in record.points.iter().enumerate() {
         let paint = colours.of(p.truth);
-        let found = paints.iter().position(|&known| known == paint).unwrap_or(paints.len() - 1);
+        let found = paints.iter().position(|&known| known == paint).unwrap_or(0);
         let wrong = if p.truth == p.predicted { 0 } else { paints.len() };
         groups[found + wrong].marks.push((k as i64, place(p)));
     }
