@@ -19,7 +19,21 @@ fn main() -> Result<(), Box<dyn Error>> {
         record.risk.iter_mut().for_each(|r| r[1] *= 0.9);
     }
     several.models.push(second);
+    let mut one_each = classes(600, 6, 24);
+    let network = one_each.networks[0].clone();
+    one_each.networks = class_names(6)
+        .iter()
+        .map(|name| ign_report::NetworkRecord { name: format!("{name} against the rest"), ..network.clone() })
+        .collect();
+    let mut many = classes(900, 40, 40);
+    if let ign_report::TargetRecord::Classes(record) = &mut many.targets[0] {
+        record.classes[0] = "a class whose name is far too long to be shown anywhere in full".into();
+        record.classes[1] = "<script>alert(1)</script>".into();
+    }
     let reports = [
+        ("networks", page(one_each)),
+        ("many", page(many)),
+        ("twenty", page(classes(900, 20, 40))),
         ("numbers", page(numbers(2000, 10, 40))),
         ("classes", page(classes(600, 3, 24))),
         ("pictures", page(pictures(2000, 100))),

@@ -1,4 +1,4 @@
-//! Where the nodes of a graph are drawn: distances to far nodes give a start, forces the rest. No chance is
+//! Where the nodes of a graph are drawn: distances to far nodes give a start, those between all nodes the rest. No chance is
 //! involved, so a graph always looks the same.
 
 use crate::Graph;
@@ -19,8 +19,7 @@ pub(crate) struct Placed {
 
 /// Lays a graph out. O(n²) a round; rounds are fewer for larger graphs.
 pub(crate) fn place(graph: &Graph) -> Placed {
-    let neighbours = neighbours(graph);
-    let nodes = first_nodes(&neighbours);
+    let nodes = first_nodes(&among(graph.nodes, &graph.edges));
     let mut place_of = vec![usize::MAX; graph.nodes];
     for (place, &node) in nodes.iter().enumerate() {
         place_of[node] = place;
@@ -32,14 +31,16 @@ pub(crate) fn place(graph: &Graph) -> Placed {
         .map(|[a, b]| [place_of[*a], place_of[*b]])
         .filter(|edge| !edge.contains(&usize::MAX))
         .collect();
-    let at = to_frame(&forces(start(nodes.len(), &edges), &edges));
+    let near = among(nodes.len(), &edges);
+    let at = to_frame(&settle(start(&near), &near));
     Placed { nodes, at, edges }
 }
 
-fn neighbours(graph: &Graph) -> Vec<Vec<usize>> {
-    let mut neighbours = vec![Vec::new(); graph.nodes];
-    for &[a, b] in &graph.edges {
-        if a != b && a < graph.nodes && b < graph.nodes {
+/// Neighbours of each of `n` nodes; edges that lead nowhere are left out.
+fn among(n: usize, edges: &[[usize; 2]]) -> Vec<Vec<usize>> {
+    let mut neighbours = vec![Vec::new(); n];
+    for &[a, b] in edges {
+        if a != b && a < n && b < n {
             neighbours[a].push(b);
             neighbours[b].push(a);
         }
@@ -77,18 +78,14 @@ fn first_nodes(neighbours: &[Vec<usize>]) -> Vec<usize> {
 }
 
 /// Distances to three far nodes as coordinates, and a turn that parts nodes which share all of them.
-fn start(n: usize, edges: &[[usize; 2]]) -> Vec<[f64; 2]> {
-    let mut neighbours = vec![Vec::new(); n];
-    for &[a, b] in edges {
-        neighbours[a].push(b);
-        neighbours[b].push(a);
-    }
+fn start(neighbours: &[Vec<usize>]) -> Vec<[f64; 2]> {
+    let n = neighbours.len();
     let farthest = |from: &[f64]| (0..n).max_by(|&a, &b| from[a].total_cmp(&from[b])).unwrap_or(0);
-    let first = distances(&neighbours, 0);
-    let a = distances(&neighbours, farthest(&first));
-    let b = distances(&neighbours, farthest(&a));
+    let first = distances(neighbours, 0);
+    let a = distances(neighbours, farthest(&first));
+    let b = distances(neighbours, farthest(&a));
     let nearer: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a.min(*b)).collect();
-    let c = distances(&neighbours, farthest(&nearer));
+    let c = distances(neighbours, farthest(&nearer));
     (0..n)
         .map(|k| {
             let turn = k as f64 * 2.399_963; // the golden angle: no two nodes in the same direction
@@ -116,38 +113,25 @@ fn distances(neighbours: &[Vec<usize>], from: usize) -> Vec<f64> {
     distance.into_iter().map(|d| if d.is_finite() { d } else { largest + 1.0 }).collect()
 }
 
-/// Fruchterman & Reingold (1991): edges pull with d²/l, all nodes push with l²/d, steps shrink.
-fn forces(mut at: Vec<[f64; 2]>, edges: &[[usize; 2]]) -> Vec<[f64; 2]> {
+/// Distances on paper become those along edges, the short ones first of all: stress by majorisation, one node
+/// after the other (Gansner, Koren & North 2004, eq. 8 with weights d⁻²).
+fn settle(mut at: Vec<[f64; 2]>, neighbours: &[Vec<usize>]) -> Vec<[f64; 2]> {
     let n = at.len();
-    let rounds = (400_000 / (n * n).max(1)).clamp(40, 150);
-    for round in 0..rounds {
-        let mut push = vec![[0.0_f64; 2]; n];
+    let wanted: Vec<Vec<f64>> = (0..n).map(|node| distances(neighbours, node)).collect();
+    for _ in 0..(300_000 / (n * n).max(1)).clamp(12, 80) {
         for a in 0..n {
-            for b in a + 1..n {
+            let (mut x, mut y, mut total) = (0.0, 0.0, 0.0);
+            for b in (0..n).filter(|&b| b != a) {
                 let (dx, dy) = (at[a][0] - at[b][0], at[a][1] - at[b][1]);
-                let scale = 1.0 / (dx * dx + dy * dy).max(1e-4);
-                push[a][0] += dx * scale;
-                push[a][1] += dy * scale;
-                push[b][0] -= dx * scale;
-                push[b][1] -= dy * scale;
+                let (d, weight) = (wanted[a][b], 1.0 / (wanted[a][b] * wanted[a][b]));
+                let scale = d / (dx * dx + dy * dy).sqrt().max(1e-6);
+                x += weight * (at[b][0] + dx * scale);
+                y += weight * (at[b][1] + dy * scale);
+                total += weight;
             }
-        }
-        for &[a, b] in edges {
-            let (dx, dy) = (at[a][0] - at[b][0], at[a][1] - at[b][1]);
-            let length = (dx * dx + dy * dy).sqrt();
-            push[a][0] -= dx * length;
-            push[a][1] -= dy * length;
-            push[b][0] += dx * length;
-            push[b][1] += dy * length;
-        }
-        let longest_step = 0.8 * (1.0 - round as f64 / rounds as f64) + 0.02;
-        for (at, push) in at.iter_mut().zip(&push) {
-            // A weak pull to the middle keeps parts that hang on nothing in sight.
-            let (dx, dy) = (push[0] - 0.05 * at[0], push[1] - 0.05 * at[1]);
-            let length = (dx * dx + dy * dy).sqrt().max(1e-9);
-            let step = length.min(longest_step) / length;
-            at[0] += dx * step;
-            at[1] += dy * step;
+            if total > 0.0 {
+                at[a] = [x / total, y / total];
+            }
         }
     }
     at

@@ -31,18 +31,18 @@ pub(crate) fn significant(x: f64, digits: usize) -> String {
     fixed(x, (digits as i32 - before).clamp(0, 12) as usize, true)
 }
 
-/// `93.1 %`
+/// `93.1 %`, with a space that does not break.
 pub(crate) fn percent(share: f64) -> String {
     let x = share * 100.0;
     if !x.is_finite() {
         return unusual(x);
     }
     if x.abs() >= 1e6 {
-        return format!("{} %", scientific(x, 2));
+        return format!("{}\u{a0}%", scientific(x, 2));
     }
     // 99.97 % must not read as 100 %.
     let digits = if x > 99.9 && x < 100.0 || x != 0.0 && x.abs() < 0.1 { 3 } else { 1 };
-    format!("{} %", fixed(x, digits, true))
+    format!("{}\u{a0}%", fixed(x, digits, true))
 }
 
 /// The label of a tick, where ticks are `step` apart.
@@ -135,8 +135,8 @@ mod tests {
 
     #[test]
     fn nearly_all_is_not_all() {
-        assert_eq!(percent(0.9997), "99.97 %");
-        assert_eq!(percent(1.0), "100 %");
-        assert_eq!(percent(0.0731), "7.3 %");
+        assert_eq!(percent(0.9997), "99.97\u{a0}%");
+        assert_eq!(percent(1.0), "100\u{a0}%");
+        assert_eq!(percent(0.0731), "7.3\u{a0}%");
     }
 }

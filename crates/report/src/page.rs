@@ -1,9 +1,9 @@
 //! The page: everything in one file, and nothing in it runs but its own script.
 
-use crate::figure::{Drawn, Figure};
+use crate::figure::{Drawn, Figure, Room};
 use crate::pool::Pool;
 use crate::sections::{self, Block, Section, target_name};
-use crate::{Report, TargetRecord, data, escape, number};
+use crate::{Report, TargetRecord, data, escape, number, sprite};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
@@ -68,7 +68,7 @@ fn sheets(pool: &Pool<'_>) -> String {
         return String::new();
     }
     let mut out = format!(".pic{{aspect-ratio:{:.4}}}", grid.aspect);
-    if grid.longest <= 40 {
+    if grid.longest <= sprite::SMALL {
         out.push_str(".pic{image-rendering:pixelated}");
     }
     for (k, url) in pool.sheets().iter().enumerate() {
@@ -131,7 +131,13 @@ fn write_section(out: &mut String, section: &Section) {
             Block::Html(html) => out.push_str(html),
             Block::Figures(figures) => {
                 out.push_str("<div class=\"figures\">\n");
-                figures.iter().for_each(|drawn| write_figure(out, drawn));
+                let half = |drawn: &Drawn| drawn.room == Room::Half;
+                // The last of an odd number of halves would stand beside nothing.
+                let alone = figures.iter().filter(|d| half(d)).count() % 2 == 1;
+                let last = figures.iter().rposition(half).filter(|_| alone);
+                for (k, drawn) in figures.iter().enumerate() {
+                    write_figure(out, drawn, if last == Some(k) { Room::Side } else { drawn.room });
+                }
                 out.push_str("</div>\n");
             }
         }
@@ -139,9 +145,13 @@ fn write_section(out: &mut String, section: &Section) {
     out.push_str("</section>\n");
 }
 
-fn write_figure(out: &mut String, drawn: &Drawn) {
+fn write_figure(out: &mut String, drawn: &Drawn, room: Room) {
     let Figure { name, title, svg } = &drawn.figure;
-    let wide = if drawn.wide { " class=\"wide\"" } else { "" };
+    let room = match room {
+        Room::Half => "",
+        Room::Side => " class=\"side\"",
+        Room::Full => " class=\"full\"",
+    };
     let focus = if drawn.marks.is_some() {
         let label = escape::text(&format!("{title}: arrow keys go from mark to mark, plus and minus zoom"));
         format!(" tabindex=\"0\" role=\"group\" aria-label=\"{label}\"")
@@ -150,7 +160,7 @@ fn write_figure(out: &mut String, drawn: &Drawn) {
     };
     let _ = write!(
         out,
-        "<figure id=\"{name}\"{wide}>\n<div class=\"plot\"{focus}>{svg}</div>\n<figcaption>{} \
+        "<figure id=\"{name}\"{room}>\n<div class=\"plot\"{focus}>{svg}</div>\n<figcaption>{} \
          <a class=\"svg js\" href=\"#{name}\" aria-label=\"Save the figure {name} as SVG\">SVG</a></figcaption>\n</figure>\n",
         drawn.caption
     );

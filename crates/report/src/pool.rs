@@ -230,7 +230,7 @@ pub fn drawn(body: &Body) -> usize {
                 (sprite::THUMBNAIL as f64 / picture.width.max(picture.height).max(1) as f64).min(1.0);
             let area = picture.width as f64 * picture.height as f64 * shrink * shrink;
             // Bytes of a pixel after compression (colour is JPEG), and a third for base64.
-            (area * if picture.channels == 3 { 0.45 } else { 0.6 } * 4.0 / 3.0) as usize
+            (area * if picture.channels == 3 { 0.45 } else { 0.55 } * 4.0 / 3.0) as usize
         }
         Body::Graph(graph) => {
             let nodes = graph.nodes.min(layout::MOST_NODES);

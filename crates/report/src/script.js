@@ -34,7 +34,7 @@ const number = (x, digits = 4) => {
   const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(a)));
   return minus(x.toLocaleString("en-US", { maximumFractionDigits: Math.min(decimals, 12) }));
 };
-const percent = x => x === null ? "–" : number(100 * x, 100 * x > 99.9 && x < 1 ? 5 : 3) + " %";
+const percent = x => x === null ? "–" : number(100 * x, 100 * x > 99.9 && x < 1 ? 5 : 3) + "\u00a0%";
 
 // Examples.
 const cells = (parent, names, values) => {
@@ -120,7 +120,7 @@ const fill = (plot, id) => {
     } else {
       const error = target.truth[id] - target.mean[id];
       lines.push(["Observed", number(target.truth[id])], ["Predicted", number(target.mean[id])],
-        ["Deviation", "± " + number(target.std[id])], ["of which unknown function", "± " + number(target.latent[id])],
+        ["Deviation", "± " + number(target.std[id])], ["Without the noise", "± " + number(target.latent[id])],
         ["Error", number(error) + " (" + number(error / target.std[id], 2) + " deviations)"]);
     }
   }
@@ -334,7 +334,7 @@ if ("IntersectionObserver" in window) {
   }, { rootMargin: "-20% 0px -70% 0px" });
   document.querySelectorAll("main > section").forEach(s => seen.observe(s));
 }
-addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(d => { d.open = true; }));
+addEventListener("beforeprint", () => document.querySelectorAll("section > details").forEach(d => { d.open = true; }));
 document.addEventListener("keydown", e => { if (e.key === "Escape") hide(); });
 addEventListener("scroll", () => { if (!tip.hidden && innerWidth > 640) hide(); }, { passive: true });
 })();

@@ -13,6 +13,8 @@ use image::{ExtendedColorType, ImageEncoder, RgbImage, imageops};
 pub(crate) const THUMBNAIL: usize = 64;
 /// Thumbnails in a row of a sheet at most, so that no side has more than 4,096 pixels.
 const MOST_COLUMNS: usize = 60;
+/// Longest side of pictures whose pixels are seen one by one.
+pub(crate) const SMALL: usize = 40;
 /// All sheets of a page together, before base64 adds a third.
 const BUDGET: usize = 1_250_000;
 /// Longest side and JPEG quality, until the sheets fit.
@@ -111,15 +113,17 @@ fn sheet(
     let shrink = (longest as f64 / width.max(height) as f64).min(1.0);
     let side = |length: usize| ((length as f64 * shrink).round() as u32).max(1);
     let (w, h) = (side(width), side(height));
-    let exact = lay_out(pictures, columns, (width, height), (w, h));
     let grey = pictures.iter().all(|p| p.channels != 3);
-    let png = png(&exact, grey);
     // JPEG's blocks have eight pixels: a thumbnail that fills whole ones does not bleed into its neighbour.
     let blocks = (w.next_multiple_of(8), h.next_multiple_of(8));
-    let blocky = if blocks == (w, h) { exact } else { lay_out(pictures, columns, (width, height), blocks) };
-    let jpeg = jpeg(&blocky, grey, quality);
+    let jpeg = jpeg(&lay_out(pictures, columns, (width, height), blocks), grey, quality);
+    // Photographs: PNG has no chance, and takes the longest.
+    if !grey && w.max(h) > SMALL as u32 && !jpeg.is_empty() {
+        return ("jpeg", jpeg);
+    }
+    let png = png(&lay_out(pictures, columns, (width, height), (w, h)), grey);
     // Small and grey, such as digits: sharp edges are worth their bytes.
-    let sharp = grey && longest == THUMBNAIL && quality >= 85 && w.max(h) <= 40 && png.len() <= BUDGET;
+    let sharp = grey && quality >= 85 && w.max(h) <= SMALL as u32 && png.len() <= BUDGET;
     if jpeg.is_empty() || sharp || jpeg.len() * 5 > png.len() * 3 { ("png", png) } else { ("jpeg", jpeg) }
 }
 

@@ -101,10 +101,15 @@ impl Axis {
     }
 }
 
-/// 1, 2 or 5 times a power of ten, at least `rough`.
+/// 1, 2 or 5 times a power of ten, near `rough`.
 fn round_step(rough: f64) -> f64 {
     let power = 10f64.powf(rough.log10().floor());
-    let times = [1.0, 2.0, 5.0].into_iter().find(|t| t * power >= rough * (1.0 - 1e-9)).unwrap_or(10.0);
+    let times = match rough / power {
+        t if t < 1.45 => 1.0,
+        t if t < 3.3 => 2.0,
+        t if t < 7.3 => 5.0,
+        _ => 10.0,
+    };
     times * power
 }
 
@@ -135,7 +140,7 @@ mod tests {
     fn ticks_are_round_and_inside() {
         let axis = Axis::exact(-0.3, 10.2);
         let says: Vec<_> = axis.ticks(5).into_iter().map(|(_, says)| says).collect();
-        assert_eq!(says, ["0", "5", "10"]);
+        assert_eq!(says, ["0", "2", "4", "6", "8", "10"]);
         assert!(Axis::around([3.0, 4.0]).ticks(5).iter().all(|(x, _)| (2.96..=4.04).contains(x)));
     }
 

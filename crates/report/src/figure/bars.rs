@@ -73,7 +73,7 @@ pub(crate) fn lying(frame: Lying<'_>, bars: &[Bar]) -> String {
         x: if low < high { Axis::exact(low.max(-1e300), high.min(1e300)) } else { Axis::exact(0.0, 1.0) },
         y: Axis::exact(0.0, 1.0),
     };
-    canvas.x_axis(&area, &area.x.ticks((area.width / 80.0) as usize), true);
+    canvas.x_axis(&area, &area.x_ticks(), true);
     for (k, bar) in bars.iter().enumerate() {
         let y = area.top + BAR * k as f64;
         canvas.text("tick", left - 7.0, y + 15.0, "end", &shown(&bar.name));

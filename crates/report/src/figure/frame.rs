@@ -18,7 +18,7 @@ use crate::palette::{GRID, INK, MUTED, PAPER, Paint};
 use std::fmt::Write;
 
 /// Of all figures that share a row of the page.
-pub(crate) const WIDTH: f64 = 480.0;
+pub(crate) const WIDTH: f64 = 440.0;
 /// Of a letter of ticks: the page makes them larger on a phone, and there must be room.
 const LETTER: f64 = 7.8;
 
@@ -61,7 +61,7 @@ impl Frame<'_> {
         let top = legend::draw(&mut canvas, &self.legend, 34.0);
         let y_ticks = self.y.ticks(5);
         let area = Area::beneath(&mut canvas, self, top, &y_ticks);
-        canvas.x_axis(&area, &area.x.ticks((area.width / 75.0) as usize), true);
+        canvas.x_axis(&area, &area.x_ticks(), true);
         canvas.text(
             "x-title",
             area.left + area.width / 2.0,
@@ -82,7 +82,7 @@ impl Area {
         canvas.text("y-title", 4.0, top + 10.0, "start", frame.y_title);
         let area = Self {
             left,
-            top: top + 20.0,
+            top: top + 25.0,
             width: canvas.width - left - 16.0,
             height: frame.height,
             x: frame.x.clone(),
@@ -90,6 +90,20 @@ impl Area {
         };
         canvas.y_axis(&area, y_ticks);
         area
+    }
+
+    /// As many as fit beside each other.
+    pub(crate) fn x_ticks(&self) -> Vec<Tick> {
+        let mut wanted = (self.width / 68.0) as usize;
+        loop {
+            let ticks = self.x.ticks(wanted);
+            let letters = ticks.iter().map(|(_, says)| says.chars().count()).max().unwrap_or(1);
+            let each = self.width / ticks.len().saturating_sub(1).max(1) as f64;
+            if wanted <= 1 || letters as f64 * LETTER + 14.0 < each {
+                return ticks;
+            }
+            wanted -= 1;
+        }
     }
 
     pub(crate) fn right(&self) -> f64 {
@@ -127,8 +141,8 @@ impl Canvas {
         let (size, paint, more) = match class {
             "title" => (14, INK, " font-weight=\"600\""),
             "x-title" | "y-title" => (12, MUTED, ""),
-            "on-accent" => (11, PAPER, ""),
-            "cell" => (11, INK, ""),
+            "on-accent" => (12, PAPER, ""),
+            "cell" => (12, INK, ""),
             _ => (12, MUTED, ""),
         };
         let anchor = if anchor == "start" { String::new() } else { format!(" text-anchor=\"{anchor}\"") };

@@ -2,23 +2,24 @@
 //! that were moved towards them.
 
 use super::frame::{Canvas, short};
+use crate::palette::PAPER;
 use crate::{Picture, sprite};
 use std::fmt::Write;
 
 /// Pictures in a row.
 const ACROSS: usize = 8;
 /// Of a grid.
-const SIDE: f64 = 360.0;
+const SIDE: f64 = 280.0;
 
 /// Two grids side by side; pictures in the same place belong to the same inducing point.
 pub(crate) fn draw(title: &str, nearest: &[&Picture], refined: &[&Picture], desc: &str) -> String {
     let grids = if refined.is_empty() { 1.0 } else { 2.0 };
-    let mut canvas = Canvas::new(grids * SIDE + (grids - 1.0) * 24.0 + 8.0, title);
+    let mut canvas = Canvas::new(grids * SIDE + (grids - 1.0) * 20.0 + 8.0, title);
     canvas.text("x-title", 4.0, 42.0, "start", "Nearest training pictures");
     let mut height = grid(&mut canvas, nearest, 4.0);
     if !refined.is_empty() {
-        let left = SIDE + 28.0;
-        canvas.text("y-title", left, 42.0, "start", "The same, moved towards the inducing points");
+        let left = SIDE + 24.0;
+        canvas.text("y-title", left, 42.0, "start", "Moved towards the points");
         height = height.max(grid(&mut canvas, refined, left));
     }
     canvas.close(52.0 + height + 8.0, desc, "")
@@ -29,7 +30,7 @@ fn grid(canvas: &mut Canvas, pictures: &[&Picture], left: f64) -> f64 {
     let (url, aspect) = sprite::single(pictures, across);
     let width = SIDE * across as f64 / ACROSS as f64;
     let height = width / aspect;
-    let small = pictures.iter().all(|p| p.width.max(p.height) <= 40);
+    let small = pictures.iter().all(|p| p.width.max(p.height) <= sprite::SMALL);
     let rendering =
         if small { " image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\"" } else { "" };
     let _ = writeln!(
@@ -39,5 +40,24 @@ fn grid(canvas: &mut Canvas, pictures: &[&Picture], left: f64) -> f64 {
         short(width),
         short(height)
     );
+    // Lines of paper between the pictures.
+    let rows = pictures.len().div_ceil(across).max(1);
+    let (mut lines, right, bottom) = (String::new(), left + width, 52.0 + height);
+    for column in 1..across {
+        let _ =
+            write!(lines, "M{} 52V{}", short(left + width * column as f64 / across as f64), short(bottom));
+    }
+    for row in 1..rows {
+        let _ = write!(
+            lines,
+            "M{} {}H{}",
+            short(left),
+            short(52.0 + height * row as f64 / rows as f64),
+            short(right)
+        );
+    }
+    if !lines.is_empty() {
+        canvas.line(PAPER, 2.0, &lines, "");
+    }
     height
 }

@@ -39,7 +39,7 @@ pub(crate) fn draw(canvas: &mut Canvas, keys: &[Key], top: f64) -> f64 {
         entry(canvas, key, x, y);
         x += width;
     }
-    y + ROW
+    y + ROW + 3.0
 }
 
 fn letters(says: &str) -> f64 {

@@ -16,21 +16,22 @@ pub(crate) fn draw(title: &str, classes: &[String], confusion: &[Vec<usize>], de
     let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(1);
     let mut canvas = Canvas::new(WIDTH, title);
     let left = longest as f64 * 7.4 + 16.0;
-    let side = ((WIDTH - left - 12.0) / k as f64).min(64.0);
+    let side = (WIDTH - left - 12.0) / k as f64;
+    let height = side.min(44.0);
     // Names that are wider than a cell stand upright.
     let upright = longest as f64 * 7.4 > side - 4.0;
     let above = if upright { longest as f64 * 7.0 + 10.0 } else { 20.0 };
     canvas.text("y-title", 4.0, 44.0, "start", "True class (rows)");
     canvas.text("x-title", WIDTH - 12.0, 44.0, "end", "Predicted class (columns)");
-    let top = 54.0 + above;
+    let top = 52.0 + above;
     for (row, counts) in confusion.iter().enumerate().take(k) {
-        let y = top + row as f64 * side;
+        let y = top + row as f64 * height;
         let total: usize = counts.iter().sum();
-        canvas.text("tick", left - 8.0, y + side / 2.0 + 4.0, "end", &names[row]);
+        canvas.text("tick", left - 8.0, y + height / 2.0 + 4.0, "end", &names[row]);
         for (column, &count) in counts.iter().enumerate().take(k) {
             let x = left + column as f64 * side;
             let share = count as f64 / total.max(1) as f64;
-            let cell = [x + 0.75, y + 0.75, side - 1.5, side - 1.5];
+            let cell = [x + 0.75, y + 0.75, side - 1.5, height - 1.5];
             canvas.rect(GRID, cell, " rx=\"2\" fill-opacity=\"0.45\"");
             if count == 0 {
                 continue;
@@ -41,7 +42,7 @@ pub(crate) fn draw(title: &str, classes: &[String], confusion: &[Vec<usize>], de
             let says = number::count(count);
             if says.chars().count() as f64 * 6.6 < side - 2.0 {
                 let class = if share > 0.5 { "on-accent" } else { "cell" };
-                canvas.text(class, x + side / 2.0, y + side / 2.0 + 4.0, "middle", &says);
+                canvas.text(class, x + side / 2.0, y + height / 2.0 + 4.0, "middle", &says);
             }
         }
     }
@@ -56,5 +57,5 @@ pub(crate) fn draw(title: &str, classes: &[String], confusion: &[Vec<usize>], de
             canvas.text("tick", x, top - 7.0, "middle", name);
         }
     }
-    canvas.close(top + k as f64 * side + 10.0, desc, "")
+    canvas.close(top + k as f64 * height + 10.0, desc, "")
 }

@@ -83,8 +83,19 @@ pub(crate) struct Drawn {
     pub(crate) caption: String,
     /// What its marks are, in the order in which they are drawn, where the page should show them.
     pub(crate) marks: Option<Marks>,
-    /// Over the full width of the page.
-    pub(crate) wide: bool,
+    /// How much room it takes.
+    pub(crate) room: Room,
+}
+
+/// How much room a figure takes in the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// Half a row.
+    Half,
+    /// A row, with its caption at its side.
+    Side,
+    /// A row.
+    Full,
 }
 
 /// What the marks of a scatter stand for.
@@ -104,10 +115,10 @@ impl Drawn {
         caption: String,
     ) -> Self {
         let figure = Figure { name: name.into(), title: title.into(), svg };
-        Self { figure, caption, marks: None, wide: false }
+        Self { figure, caption, marks: None, room: Room::Half }
     }
 
-    pub(crate) fn wide(self) -> Self {
-        Self { wide: true, ..self }
+    pub(crate) fn with_room(self, room: Room) -> Self {
+        Self { room, ..self }
     }
 }

@@ -11,7 +11,15 @@ use crate::palette::{MUTED, Paint};
 pub(crate) struct Panel {
     pub(crate) y_title: String,
     pub(crate) lines: Vec<Track>,
-    pub(crate) log: bool,
+    pub(crate) scale: Scale,
+}
+
+/// Of the vertical axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scale {
+    Linear,
+    FromZero,
+    Log,
 }
 
 /// One line over the steps, and which of its places was kept.
@@ -54,7 +62,7 @@ impl Panels<'_> {
             canvas.text("y-title", 4.0, top + 10.0, "start", &panel.y_title);
             let area = Area {
                 left,
-                top: top + 20.0,
+                top: top + 25.0,
                 width: WIDTH - left - 16.0,
                 height: HEIGHT,
                 x: x.clone(),
@@ -62,13 +70,13 @@ impl Panels<'_> {
             };
             let last = k + 1 == self.panels.len();
             canvas.y_axis(&area, ticks);
-            canvas.x_axis(&area, &area.x.ticks((area.width / 75.0) as usize), last);
+            canvas.x_axis(&area, &area.x_ticks(), last);
             self.mark_kept(&mut canvas, &area, k == 0);
             for track in &panel.lines {
                 track.draw(&mut canvas, &area);
             }
             bottom = area.bottom();
-            top = bottom + 16.0;
+            top = bottom + 12.0;
         }
         canvas.text("x-title", left + (WIDTH - left - 16.0) / 2.0, bottom + 38.0, "middle", self.x_title);
         canvas.close(bottom + 48.0, self.desc, "")
@@ -88,7 +96,11 @@ impl Panels<'_> {
 impl Panel {
     fn axis(&self) -> Axis {
         let values = || self.lines.iter().flat_map(|l| &l.at).map(|at| at[1]);
-        if self.log { Axis::log(values()) } else { Axis::around(values()) }
+        match self.scale {
+            Scale::Linear => Axis::around(values()),
+            Scale::FromZero => Axis::from_zero(values().chain([0.0])),
+            Scale::Log => Axis::log(values()),
+        }
     }
 }
 

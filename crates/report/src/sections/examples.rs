@@ -3,7 +3,7 @@
 use super::{Context, class_name};
 use crate::palette::SERIES;
 use crate::pool::{Entry, Kind, Pool};
-use crate::{ClassRecord, Graph, NumberRecord, escape, number};
+use crate::{Body, ClassRecord, Example, Graph, NumberRecord, escape, number};
 use std::fmt::Write;
 
 /// Examples of a list.
@@ -119,11 +119,12 @@ fn card(context: Context<'_>, example: usize, lines: &[(&str, String)]) -> Strin
     out + "</dl></article>"
 }
 
-fn list(heading: &str, how: &str, cards: &[String]) -> String {
+fn list(context: Context<'_>, heading: &str, how: &str, cards: &[String]) -> String {
     if cards.is_empty() {
         return String::new();
     }
-    let (first, rest) = cards.split_at(cards.len().min(6));
+    let rows = matches!(context.model.examples.first(), Some(Example { body: Body::Cells(_), .. }));
+    let (first, rest) = cards.split_at(cards.len().min(if rows { 4 } else { 8 }));
     let mut out =
         format!("<h3>{heading}</h3><p class=\"how\">{how}</p><div class=\"cards\">{}</div>", first.concat());
     if !rest.is_empty() {
@@ -151,15 +152,16 @@ pub(super) fn of_number(context: Context<'_>, record: &NumberRecord) -> String {
         let lines = [
             ("Observed", number::number(p.truth)),
             ("Predicted", format!("{} ± {}", number::number(p.mean), number::number(p.std))),
-            ("Off by", format!("{} deviations", number::significant((p.truth - p.mean) / p.std, 2))),
+            ("Off by", format!("{} deviations", number::tick((p.truth - p.mean) / p.std, 0.1))),
         ];
         card(context, p.example, &lines)
     };
     let unsure: Vec<String> = largest(record.points.iter().map(|p| p.std)).into_iter().map(show).collect();
     let surprise = record.points.iter().map(|p| ((p.truth - p.mean) / p.std).abs());
     let wrong: Vec<String> = largest(surprise).into_iter().map(show).collect();
-    list("The least certain", "The model itself says that it does not know these well.", &unsure)
+    list(context, "The least certain", "The model itself says that it does not know these well.", &unsure)
         + &list(
+            context,
             "The largest surprises",
             "Errors that are large by the model’s own measure: beyond 3 deviations about one in 400 is expected.",
             &wrong,
@@ -188,10 +190,12 @@ pub(super) fn of_classes(context: Context<'_>, record: &ClassRecord) -> String {
     let mistakes = record.points.iter().map(|p| if p.truth == p.predicted { f64::NAN } else { p.p });
     let wrong: Vec<String> = largest(mistakes).into_iter().map(show).collect();
     list(
+        context,
         "The least certain",
         "Several classes seem likely to the model here; percentages are probabilities.",
         &unsure,
     ) + &list(
+        context,
         "The most surely wrong",
         "Wrong, and sure of it: often a wrong label, or something that the training data lack.",
         &wrong,

@@ -2,11 +2,11 @@
 
 use super::uncertainty::{by_value, class_groups, class_legend, interactive, range};
 use super::{Block, ClassColours, Context, Section, target_name, unit};
-use crate::figure::Drawn;
 use crate::figure::axis::Axis;
 use crate::figure::frame::Frame;
 use crate::figure::legend::Key;
 use crate::figure::scatter::{Group, Scatter, Shape};
+use crate::figure::{Drawn, Room};
 use crate::palette::INK;
 use crate::{FeatureSpace, TargetRecord, number};
 
@@ -23,9 +23,9 @@ pub(super) fn section(context: Context<'_>) -> Option<Section> {
          prediction is made from.",
         number::counted(space.dim, "number, its feature,", "numbers, its features,")
     );
-    let wide =
-        figures.into_iter().map(|d| if context.model.targets.len() == 1 { d.wide() } else { d }).collect();
-    Some(context.section("features", "What the model sees", intro, vec![Block::Figures(wide)]))
+    let room = if figures.len() == 1 { Room::Side } else { Room::Half };
+    let figures = figures.into_iter().map(|drawn| drawn.with_room(room)).collect();
+    Some(context.section("features", "What the model sees", intro, vec![Block::Figures(figures)]))
 }
 
 fn draw(context: Context<'_>, t: usize, target: &TargetRecord, space: &FeatureSpace) -> Drawn {

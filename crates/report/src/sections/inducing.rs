@@ -2,9 +2,9 @@
 
 use super::{Block, Context, Section, examples};
 use crate::figure::bars::{self, Bar, Lying};
-use crate::figure::{Drawn, gallery};
+use crate::figure::{Drawn, Room, gallery};
 use crate::palette::{ACCENT, OTHERS};
-use crate::pool::{self, MOST_INDUCING};
+use crate::pool::{self, Kind, MOST_INDUCING};
 use crate::{
     Body, ClassRecord, InducingRecord, Neighbour, NetworkRecord, Picture, TargetRecord, escape, number,
 };
@@ -12,6 +12,8 @@ use std::fmt::Write;
 
 /// Neighbours that are shown at once.
 const SHOWN: usize = 3;
+/// Longer cells are texts.
+const TEXT: usize = 48;
 /// Inducing points whose cards are shown at once.
 const FIRST: usize = 12;
 /// More networks than this are not listed.
@@ -72,8 +74,8 @@ fn list(context: Context<'_>, network: &NetworkRecord) -> String {
     let order = pool::listed(inducing);
     let unused = inducing.iter().filter(|point| point.leaning == 0).count();
     let mut out = format!(
-        "<p>{} of {} have a nearest example of their own{}.",
-        number::count(network.distinct),
+        "<p>{} the nearest of {}{}.",
+        number::counted(network.distinct, "example is", "different examples are"),
         number::counted(inducing.len(), "inducing point", "inducing points"),
         match unused {
             0 => "; every one is leaned on".to_owned(),
@@ -86,12 +88,14 @@ fn list(context: Context<'_>, network: &NetworkRecord) -> String {
     let most = inducing.iter().map(|point| point.leaning).max().unwrap_or(0).max(1);
     let total: usize = inducing.iter().map(|point| point.leaning).sum();
     let cards: Vec<String> = order.iter().map(|&m| card(context, m, &inducing[m], most, total)).collect();
-    let (first, rest) = cards.split_at(cards.len().min(FIRST));
-    let _ = write!(out, "</p><div class=\"cards\">{}</div>", first.concat());
+    let narrow =
+        if order.first().is_some_and(|&m| is_drawing(context, &inducing[m])) { " narrow" } else { "" };
+    let (first, rest) = cards.split_at(cards.len().min(if narrow.is_empty() { FIRST } else { 2 * FIRST }));
+    let _ = write!(out, "</p><div class=\"cards{narrow}\">{}</div>", first.concat());
     if !rest.is_empty() {
         let _ = write!(
             out,
-            "<details><summary>Show {} more</summary><div class=\"cards\">{}</div></details>",
+            "<details><summary>Show {} more</summary><div class=\"cards{narrow}\">{}</div></details>",
             rest.len(),
             rest.concat()
         );
@@ -109,13 +113,13 @@ fn card(context: Context<'_>, m: usize, point: &InducingRecord, most: usize, tot
     let of_all = if total > 0 { number::percent(point.leaning as f64 / total as f64) } else { "–".into() };
     let _ = write!(
         out,
-        "<p class=\"lean\"><span class=\"meter\"><i style=\"width:{share:.1}%\"></i></span> {} lean on it ({of_all})</p>",
+        "<p class=\"lean\"><span class=\"meter\"><i style=\"width:{share:.1}%\"></i></span> <span>{} lean on it <span class=\"quiet\">({of_all})</span></span></p>",
         number::count(point.leaning)
     );
     let mut nearest = point.nearest.iter();
-    if is_picture(context, point) {
+    if is_drawing(context, point) {
         if let Some(neighbour) = nearest.next() {
-            out.push_str("<div class=\"pair\">");
+            out.push_str("<div class=\"pair stack\">");
             out.push_str(&picture(context, neighbour.example, &format!("nearest: {}", neighbour.truth)));
             if let Some(refined) = &point.refined {
                 out.push_str(&picture(context, refined.example, "moved towards it"));
@@ -145,8 +149,10 @@ fn card(context: Context<'_>, m: usize, point: &InducingRecord, most: usize, tot
     out + "</article>"
 }
 
-fn is_picture(context: Context<'_>, point: &InducingRecord) -> bool {
-    point.nearest.first().and_then(|n| body_picture(context, n.example)).is_some()
+/// Whether there is something to look at, rather than to read.
+fn is_drawing(context: Context<'_>, point: &InducingRecord) -> bool {
+    let nearest = point.nearest.first().and_then(|n| context.model.examples.get(n.example));
+    nearest.is_some_and(|example| !matches!(example.body, Body::Cells(_)))
 }
 
 fn body_picture(context: Context<'_>, example: usize) -> Option<&Picture> {
@@ -165,15 +171,26 @@ fn picture(context: Context<'_>, example: usize, says: &str) -> String {
     )
 }
 
+/// A text is shown at once, other rows on demand.
 fn neighbour(context: Context<'_>, neighbour: &Neighbour) -> String {
     let Some(entry) = context.pool.entry(context.m, neighbour.example) else { return String::new() };
-    format!(
-        "<details class=\"neighbour\"><summary><b>{}</b> {} <span class=\"quiet\">{} similar</span></summary>{}</details>",
-        escape::text(&escape::cut(&escape::shown(&neighbour.truth), 40)),
-        escape::text(&escape::cut(entry.name, 40)),
-        number::percent(neighbour.similarity),
-        examples::html(context.pool, entry)
-    )
+    let truth = escape::cut(&escape::shown(&neighbour.truth), 40).into_owned();
+    let (truth, name) = (escape::text(&truth), escape::text(&escape::cut(entry.name, 40)));
+    let similar = format!("<span class=\"quiet\">{} similar</span>", number::percent(neighbour.similarity));
+    let text = match &entry.kind {
+        Kind::Cells(_, cells) => cells.iter().find(|cell| cell.chars().count() > TEXT),
+        Kind::Picture(_) | Kind::Graph(..) => None,
+    };
+    match text {
+        Some(text) => {
+            let text = escape::text(&escape::cut(text, 160));
+            format!("<p class=\"neighbour\"><b>{truth}</b> {text} {similar}</p>")
+        }
+        None => format!(
+            "<details class=\"neighbour\"><summary><b>{truth}</b> {name} {similar}</summary>{}</details>",
+            examples::html(context.pool, entry)
+        ),
+    }
 }
 
 fn gallery_figure(context: Context<'_>, network: &NetworkRecord) -> Option<Drawn> {
@@ -204,7 +221,7 @@ fn gallery_figure(context: Context<'_>, network: &NetworkRecord) -> Option<Drawn
             gallery::draw(title, &nearest, &refined, desc),
             caption.into(),
         )
-        .wide(),
+        .with_room(Room::Full),
     )
 }
 

@@ -3,7 +3,7 @@
 use super::{Block, Context, Section};
 use crate::figure::Drawn;
 use crate::figure::legend::{self, Key};
-use crate::figure::panels::{Panel, Panels, Track};
+use crate::figure::panels::{Panel, Panels, Scale, Track};
 use crate::number;
 use crate::palette::{ACCENT, DASHES, OTHERS, SERIES, series};
 use crate::{NetworkRecord, TargetRecord};
@@ -17,7 +17,7 @@ const MOST_NAMED: usize = SERIES.len();
 const MOST_NETWORKS: usize = 60;
 
 /// What a panel shows of an epoch.
-type Figure<'a> = (&'a str, bool, fn(&NetworkRecord, usize) -> Option<f64>);
+type Figure<'a> = (&'a str, Scale, fn(&NetworkRecord, usize) -> Option<f64>);
 
 pub(super) fn section(context: Context<'_>) -> Option<Section> {
     let numbers = context.model.targets.iter().any(|t| matches!(t, TargetRecord::Number(_)));
@@ -25,26 +25,28 @@ pub(super) fn section(context: Context<'_>) -> Option<Section> {
     let rmse = format!("Validation RMSE{of}");
     let nll = format!("Validation NLL{} (nats)", if numbers { ", standardised" } else { "" });
     let warm: Vec<Figure<'_>> = vec![
-        ("Loss on training rows (least squares)", false, |n, k| n.history[k].loss),
-        (&rmse, false, |n, k| n.history[k].rmse),
-        ("Validation accuracy (%)", false, |n, k| Some(100.0 * n.history[k].accuracy?)),
-        ("Time (s a step)", false, pace),
+        ("Loss on training rows (least squares)", Scale::Linear, |n, k| n.history[k].loss),
+        (&rmse, Scale::Linear, |n, k| n.history[k].rmse),
+        ("Validation accuracy (%)", Scale::Linear, |n, k| Some(100.0 * n.history[k].accuracy?)),
+        ("Time (s a step)", Scale::FromZero, pace),
     ];
     let likelihood: Vec<Figure<'_>> = vec![
-        ("Loss on training rows (nats)", false, |n, k| n.history[k].loss),
-        (&nll, false, |n, k| n.history[k].nll),
-        (&rmse, false, |n, k| n.history[k].rmse),
-        ("Validation accuracy (%)", false, |n, k| Some(100.0 * n.history[k].accuracy?)),
-        ("Time (s a step)", false, pace),
+        ("Loss on training rows (nats)", Scale::Linear, |n, k| n.history[k].loss),
+        (&nll, Scale::Linear, |n, k| n.history[k].nll),
+        (&rmse, Scale::Linear, |n, k| n.history[k].rmse),
+        ("Validation accuracy (%)", Scale::Linear, |n, k| Some(100.0 * n.history[k].accuracy?)),
+        ("Time (s a step)", Scale::FromZero, pace),
     ];
     let parameters: Vec<Figure<'_>> = vec![
-        ("Noise σ (logarithmic)", true, |n, k| n.history[k].noise),
-        ("Kernel scale s (logarithmic)", true, |n, k| Some(kernel(&n.history[k])?[0])),
-        ("Kernel γ (logarithmic)", true, |n, k| Some(kernel(&n.history[k])?[1])),
+        ("Noise σ (logarithmic)", Scale::Log, |n, k| n.history[k].noise),
+        ("Kernel scale s (logarithmic)", Scale::Log, |n, k| Some(kernel(&n.history[k])?[0])),
+        ("Kernel γ, or offset c if linear (logarithmic)", Scale::Log, |n, k| {
+            Some(kernel(&n.history[k])?[1])
+        }),
     ];
     let figures: Vec<Drawn> = [
         draw(context, "warm-start", "Warm start: learning features", Phase::WarmStart, &warm, WARM),
-        draw(context, "training", "Learning with uncertainty", Phase::Likelihood, &likelihood, LIKELIHOOD),
+        draw(context, "learning", "Learning with uncertainty", Phase::Likelihood, &likelihood, LIKELIHOOD),
         draw(context, "parameters", "Noise and kernel", Phase::Likelihood, &parameters, PARAMETERS),
     ]
     .into_iter()
@@ -103,19 +105,23 @@ fn draw(
         (_, true) => (series(n), DASHES[n % DASHES.len()]),
         _ => (OTHERS, ""),
     };
-    let panel = |(y_title, log, value): &Figure<'_>| {
+    let panel = |(y_title, scale, value): &Figure<'_>| {
         let track = |(n, network): (usize, &NetworkRecord)| {
             let epochs = || network.history.iter().enumerate().filter(|(_, epoch)| epoch.phase == phase);
             let at: Vec<[f64; 2]> =
                 epochs().filter_map(|(k, epoch)| Some([epoch.steps as f64, value(network, k)?])).collect();
             let kept = epochs()
-                .find(|(_, epoch)| phase == Phase::Likelihood && epoch.epoch == network.best_epoch)
+                .find(|(_, epoch)| {
+                    phase == Phase::Likelihood
+                        && *scale != Scale::FromZero
+                        && epoch.epoch == network.best_epoch
+                })
                 .and_then(|(k, epoch)| Some([epoch.steps as f64, value(network, k)?]));
             let (paint, dash) = look(n);
             Track { paint, dash, at: thinned(at), kept }
         };
         let lines: Vec<Track> = networks.iter().enumerate().map(track).filter(|t| !t.at.is_empty()).collect();
-        (!lines.is_empty()).then(|| Panel { y_title: (*y_title).into(), lines, log: *log })
+        (!lines.is_empty()).then(|| Panel { y_title: (*y_title).into(), lines, scale: *scale })
     };
     let panels: Vec<Panel> = figures.iter().filter_map(panel).collect();
     if panels.is_empty() {
@@ -130,7 +136,7 @@ fn draw(
     };
     let key = |(n, network): (usize, &NetworkRecord)| {
         let (paint, dash) = look(n);
-        Key::Line(paint, dash, legend::name(&network.name))
+        Key::Line(paint, dash, legend::name(network.name.trim_end_matches(" against the rest")))
     };
     let legend = if named { networks.iter().enumerate().map(key).collect() } else { Vec::new() };
     let drawing = Panels {

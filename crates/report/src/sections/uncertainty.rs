@@ -64,7 +64,7 @@ fn of_classes(context: Context<'_>, t: usize, record: &ClassRecord) -> Vec<Drawn
         let title = "Which classes are mistaken for which";
         let desc = "Counts of rows by true class and predicted class.";
         let svg = matrix::draw(title, &record.classes, &record.metrics.confusion, desc);
-        let caption = "Each row is a true class, each column what was predicted; the darker a cell, the larger its \
+        let caption = "Each row is a true class, each column what was predicted; the stronger a cell’s colour, the larger its \
                        share of the row. Right predictions lie on the diagonal.";
         drawn.push(Drawn::new(context.target_id("confusion", t), title, svg, caption.into()));
     }
@@ -120,7 +120,7 @@ fn mean_std(context: Context<'_>, t: usize, record: &NumberRecord) -> Drawn {
         desc: "Each dot is a row: what is predicted, how far off it may be, and by colour how far off it was.",
     };
     let caption = "The standard deviation is the root of the predicted variance. Where the model says “unsure” \
-                   (high up), errors should be larger (darker).";
+                   (high up), errors should be larger (further along the colours).";
     interactive(context, t, name.clone(), &scatter, caption)
 }
 
@@ -148,8 +148,8 @@ fn predicted_observed(context: Context<'_>, t: usize, record: &NumberRecord) -> 
         diagonal: true,
         desc: "Each dot is a row; on the dashed diagonal the prediction is exact.",
     };
-    let caption = "On the dashed line a prediction is exact. Dots far from it should be dark: the model should \
-                   have been unsure of them.";
+    let caption = "On the dashed line a prediction is exact. Where dots are far from it, the model \
+                   should have been unsure: further along the colours.";
     interactive(context, t, name.clone(), &scatter, caption)
 }
 
@@ -225,12 +225,14 @@ pub(super) fn class_groups(
     colours: &ClassColours,
     place: &dyn Fn(&crate::ClassPoint) -> [f64; 2],
 ) -> Vec<Group> {
-    let paints: Vec<_> = colours.own.iter().map(|&class| colours.of(class)).chain([OTHERS]).collect();
+    // The others first: beneath the classes that have a colour.
+    let paints: Vec<_> =
+        std::iter::once(OTHERS).chain(colours.own.iter().map(|&class| colours.of(class))).collect();
     let group = |shape: Shape| paints.iter().map(move |&paint| Group { shape, paint, marks: Vec::new() });
     let mut groups: Vec<Group> = group(Shape::Dot).chain(group(Shape::Cross)).collect();
     for (k, p) in record.points.iter().enumerate() {
         let paint = colours.of(p.truth);
-        let found = paints.iter().position(|&known| known == paint).unwrap_or(paints.len() - 1);
+        let found = paints.iter().position(|&known| known == paint).unwrap_or(0);
         let wrong = if p.truth == p.predicted { 0 } else { paints.len() };
         groups[found + wrong].marks.push((k as i64, place(p)));
     }
