@@ -1,10 +1,12 @@
 //! The parts of the page, in their order. Each is built once, for the page and for the figures alone.
 
 mod compare;
+mod curves;
 mod examples;
 mod features;
 mod inducing;
 mod inputs;
+mod scatters;
 mod summary;
 mod training;
 mod uncertainty;
