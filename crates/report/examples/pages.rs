@@ -30,7 +30,29 @@ fn main() -> Result<(), Box<dyn Error>> {
         record.classes[0] = "a class whose name is far too long to be shown anywhere in full".into();
         record.classes[1] = "<script>alert(1)</script>".into();
     }
+    let mut edge = numbers(40, 40, 90);
+    let evil = "</script><script>alert(1)</script><img src=x onerror=alert(1)>";
+    edge.columns[0] = evil.into();
+    if let ign_report::TargetRecord::Number(record) = &mut edge.targets[0] {
+        record.name = format!("{evil} and a name that is very long indeed");
+        for (k, point) in record.points.iter_mut().enumerate() {
+            let scale = 10_f64.powi(k as i32 % 7 - 3) * 1e-6;
+            (point.mean, point.truth, point.std) =
+                (point.mean * scale, point.truth * scale, point.std * scale);
+        }
+        record.points[3].mean = f64::NAN;
+        record.metrics.rmse = 1.234e-9;
+        record.metrics.nll = f64::INFINITY;
+    }
+    for example in &mut edge.examples {
+        example.name = evil.into();
+        if let ign_report::Body::Cells(cells) = &mut example.body {
+            cells[1] = evil.repeat(3);
+        }
+    }
     let reports = [
+        ("edge", page(edge)),
+        ("one", page(classes(1, 2, 1))),
         ("networks", page(one_each)),
         ("many", page(many)),
         ("twenty", page(classes(900, 20, 40))),

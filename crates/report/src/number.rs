@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn ticks_share_their_decimals() {
-        assert_eq!([tick(0.5, 0.25), tick(0.75, 0.25), tick(1000.0, 500.0)], ["0.50", "0.75", "1,000"]);
+        assert_eq!([tick(0.5, 0.05), tick(2.0, 0.2), tick(1000.0, 500.0)], ["0.50", "2.0", "1,000"]);
         assert_eq!(tick(-2e6, 1e6), "−2×10⁶");
         assert_eq!(tick(1e-17, 0.1), "0");
     }

@@ -41,7 +41,7 @@ const cells = (parent, names, values) => {
   const table = make("table", parent, undefined, "cells");
   values.slice(0, 14).forEach((value, k) => {
     const row = make("tr", table);
-    if (value.length > 36) {
+    if (value.length > 22) {
       const cell = make("td", row, undefined, "long");
       cell.colSpan = 2;
       make("b", cell, names[k] || "");
@@ -97,6 +97,7 @@ const example = (parent, k) => {
 };
 
 // The card.
+let follow = () => {};
 const hide = () => { tip.hidden = true; document.querySelectorAll(".ring").forEach(r => r.remove()); };
 const fill = (plot, id) => {
   const model = data.models[plot.model], target = model.targets[plot.target];
@@ -241,6 +242,7 @@ for (const id in data.plots) {
     draw("circle", svg, { class: "ring", cx: round(x), cy: round(y), r: 8 });
     fill(plot, m.id);
     place(ctm.e + x * ctm.a, ctm.f + y * ctm.d);
+    follow = () => { const to = svg.getScreenCTM(); place(to.e + x * to.a, to.f + y * to.d); };
   };
 
   box.classList.add("live");
@@ -336,5 +338,8 @@ if ("IntersectionObserver" in window) {
 }
 addEventListener("beforeprint", () => document.querySelectorAll("section > details").forEach(d => { d.open = true; }));
 document.addEventListener("keydown", e => { if (e.key === "Escape") hide(); });
-addEventListener("scroll", () => { if (!tip.hidden && innerWidth > 640) hide(); }, { passive: true });
+addEventListener("scroll", () => {
+  if (tip.hidden || innerWidth <= 640) return;
+  if (document.activeElement.classList.contains("live")) follow(); else hide();
+}, { passive: true });
 })();

@@ -133,7 +133,7 @@ fn one_epoch_is_drawn() {
     model.networks[0].seconds = vec![None];
     model.networks[0].best_epoch = 1;
     let html = check("one epoch", &page(model));
-    assert!(html.contains("id=\"training\"") && html.contains(">kept<"));
+    assert!(html.contains("id=\"training\"") && html.contains(">kept epoch<"));
 }
 
 #[test]

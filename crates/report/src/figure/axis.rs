@@ -43,7 +43,8 @@ impl Axis {
 
     /// Powers of ten; values that are not positive are left out.
     pub(crate) fn log(values: impl IntoIterator<Item = f64>) -> Self {
-        let logs = values.into_iter().filter(|&x| x > 0.0 && x.is_finite()).map(f64::log10);
+        let positive = values.into_iter().filter(|&x| x > 0.0 && x.is_finite());
+        let logs = positive.map(|x| x.log10().clamp(-299.0, 299.0));
         let (low, high) = extent(logs).unwrap_or((0.0, 1.0));
         // At least a third of a decade, or noise looks like a change.
         let room = ((high - low) * 0.06).max((0.35 - (high - low)) / 2.0);

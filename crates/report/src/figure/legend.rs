@@ -22,7 +22,7 @@ pub(crate) enum Key {
 
 const ROW: f64 = 19.0;
 /// Of a letter, in the wider of the fonts.
-const LETTER: f64 = 7.0;
+const LETTER: f64 = 7.3;
 const STEP: f64 = 15.0;
 
 /// Draws the keys from `top` on; returns where they end.

@@ -44,6 +44,8 @@ pub(crate) struct Panels<'a> {
 }
 
 const HEIGHT: f64 = 110.0;
+/// Dashes of the line at the kept epoch.
+pub(crate) const KEPT: &str = "3 3";
 
 impl Panels<'_> {
     pub(crate) fn draw(&self) -> String {
@@ -71,7 +73,7 @@ impl Panels<'_> {
             let last = k + 1 == self.panels.len();
             canvas.y_axis(&area, ticks);
             canvas.x_axis(&area, &area.x_ticks(), last);
-            self.mark_kept(&mut canvas, &area, k == 0);
+            self.mark_kept(&mut canvas, &area);
             for track in &panel.lines {
                 track.draw(&mut canvas, &area);
             }
@@ -82,14 +84,10 @@ impl Panels<'_> {
         canvas.close(bottom + 48.0, self.desc, "")
     }
 
-    fn mark_kept(&self, canvas: &mut Canvas, area: &Area, label: bool) {
+    fn mark_kept(&self, canvas: &mut Canvas, area: &Area) {
         let Some(x) = self.kept.and_then(|kept| area.x(kept)) else { return };
         let d = format!("M{} {}V{}", short(x), short(area.top), short(area.bottom()));
-        canvas.line(MUTED, 1.2, &d, " stroke-dasharray=\"3 3\"");
-        if label {
-            let anchor = if x > area.left + area.width / 2.0 { "end" } else { "start" };
-            canvas.text("note", x, area.top - 6.0, anchor, "kept");
-        }
+        canvas.line(MUTED, 1.5, &d, &format!(" stroke-dasharray=\"{KEPT}\""));
     }
 }
 

@@ -1,8 +1,8 @@
 //! Several models side by side.
 
+use super::curves::{self, CLASS_RISK, Named, RiskLine};
 use super::summary::{Better, Merit, merits};
 use super::target_name;
-use super::uncertainty::{self, CLASS_RISK, Named, RiskLine};
 use crate::figure::Drawn;
 use crate::figure::curve::Line;
 use crate::palette::{DASHES, series};
@@ -75,7 +75,7 @@ pub(super) fn figures(report: &Report) -> Vec<Drawn> {
                     risks.push((paint, dash, &number.risk, model.name.clone()));
                 }
                 Some(TargetRecord::Classes(classes)) => {
-                    let (at, dots) = uncertainty::reliability_line(&classes.metrics.reliability);
+                    let (at, dots) = curves::reliability_line(&classes.metrics.reliability);
                     held.push((Line { paint, dash, at, dots }, model.name.clone()));
                     risks.push((paint, dash, &classes.risk, model.name.clone()));
                 }
@@ -84,12 +84,12 @@ pub(super) fn figures(report: &Report) -> Vec<Drawn> {
         }
         match record {
             TargetRecord::Number(number) => {
-                figures.push(uncertainty::coverage(&id("coverage"), &held));
-                figures.push(uncertainty::risk(&id("risk"), &uncertainty::number_risk(number), &risks));
+                figures.push(curves::coverage(&id("coverage"), &held));
+                figures.push(curves::risk(&id("risk"), &curves::number_risk(number), &risks));
             }
             TargetRecord::Classes(_) => {
-                figures.push(uncertainty::reliability(&id("reliability"), &held));
-                figures.push(uncertainty::risk(&id("risk"), CLASS_RISK, &risks));
+                figures.push(curves::reliability(&id("reliability"), &held));
+                figures.push(curves::risk(&id("risk"), CLASS_RISK, &risks));
             }
         }
     }

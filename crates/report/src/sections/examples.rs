@@ -32,7 +32,7 @@ fn cells_html(columns: &[String], cells: &[String]) -> String {
     for (k, cell) in cells.iter().enumerate().take(MOST_CELLS) {
         let name = columns.get(k).map_or("", String::as_str);
         let (name, cell) = (escape::cut(name, 40), escape::cut(cell, 300));
-        let _ = if cell.chars().count() > 32 {
+        let _ = if cell.chars().count() > 18 {
             write!(
                 out,
                 "<tr><td colspan=2 class=\"long\"><b>{}</b> {}",

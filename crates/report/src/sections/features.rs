@@ -1,6 +1,6 @@
 //! What the network makes of its inputs, in two dimensions.
 
-use super::uncertainty::{by_value, class_groups, class_legend, interactive, range};
+use super::scatters::{by_value, class_groups, class_legend, interactive, range};
 use super::{Block, ClassColours, Context, Section, target_name, unit};
 use crate::figure::axis::Axis;
 use crate::figure::frame::Frame;

@@ -1,10 +1,12 @@
 //! The parts of the page, in their order. Each is built once, for the page and for the figures alone.
 
 mod compare;
+mod curves;
 mod examples;
 mod features;
 mod inducing;
 mod inputs;
+mod scatters;
 mod summary;
 mod training;
 mod uncertainty;
@@ -115,7 +117,7 @@ pub(crate) fn target_name(target: &TargetRecord) -> &str {
 
 /// A target's name as a unit.
 pub(crate) fn unit(name: &str) -> String {
-    escape::cut(&escape::shown(name), 28).into_owned()
+    escape::cut(&escape::shown(name), 20).into_owned()
 }
 
 /// The name of a class that may not be there.

@@ -77,9 +77,10 @@ pub(super) fn facts(model: &ModelRecord) -> String {
 fn tiles(target: &TargetRecord) -> String {
     let mut out = String::from("<div class=\"tiles\">");
     for merit in merits(target) {
+        let long = if merit.says.chars().count() > 8 { " class=\"long\"" } else { "" };
         let _ = write!(
             out,
-            "<div class=\"tile\"><span class=\"name\">{}</span><strong>{}</strong><span class=\"how\">{}</span></div>",
+            "<div class=\"tile\"><span class=\"name\">{}</span><strong{long}>{}</strong><span class=\"how\">{}</span></div>",
             merit.name, merit.says, merit.how
         );
     }

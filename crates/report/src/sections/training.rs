@@ -3,9 +3,9 @@
 use super::{Block, Context, Section};
 use crate::figure::Drawn;
 use crate::figure::legend::{self, Key};
-use crate::figure::panels::{Panel, Panels, Scale, Track};
+use crate::figure::panels::{KEPT, Panel, Panels, Scale, Track};
 use crate::number;
-use crate::palette::{ACCENT, DASHES, OTHERS, SERIES, series};
+use crate::palette::{ACCENT, DASHES, MUTED, OTHERS, SERIES, series};
 use crate::{NetworkRecord, TargetRecord};
 use ign::train::{EpochRecord, Phase};
 
@@ -138,7 +138,11 @@ fn draw(
         let (paint, dash) = look(n);
         Key::Line(paint, dash, legend::name(network.name.trim_end_matches(" against the rest")))
     };
-    let legend = if named { networks.iter().enumerate().map(key).collect() } else { Vec::new() };
+    let mut legend: Vec<Key> =
+        if named { networks.iter().enumerate().map(key).collect() } else { Vec::new() };
+    if kept.is_some() {
+        legend.push(Key::Line(MUTED, KEPT, "kept epoch".into()));
+    }
     let drawing = Panels {
         title,
         x_title: "Steps",
