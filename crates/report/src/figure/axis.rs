@@ -85,10 +85,10 @@ impl Axis {
         let (low, high) = (self.low.log10(), self.high.log10());
         let decades = high - low;
         if decades < 0.7 {
-            return Self { log: false, ..*self }.linear_ticks(wanted.min(4));
+            return Self { log: false, ..*self }.linear_ticks(wanted.min(3));
         }
         let every = (decades / wanted.max(1) as f64).ceil().max(1.0) as i32;
-        let between: &[f64] = if decades < 1.5 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let between: &[f64] = if decades < 1.5 { &[1.0, 2.0, 3.0, 5.0] } else { &[1.0] };
         let mut ticks = Vec::new();
         let mut decade = low.floor() as i32;
         while f64::from(decade) <= high {
