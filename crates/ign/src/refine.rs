@@ -4,7 +4,7 @@
 //! x* = argmin ‖φ(x) − z‖²   from the example's x, within the range of valid inputs
 //! ```
 //! Pictures move in their bytes. Of a table's rows the plain numbers move, between the smallest and the largest value
-//! that the data have; what is missing, dated, true, false or one of several levels stays as it is.
+//! that the data have; what is missing, dated, true, false or one of a few values stays as it is.
 
 mod descent;
 mod space;
@@ -116,9 +116,21 @@ impl Model {
 
 /// The valid inputs of a model.
 enum Range<'a> {
-    Images { schema: &'a ImageSchema, values: Vec<[f32; 256]> },
-    Table { schema: &'a TableSchema, low: Vec<f32>, high: Vec<f32> },
+    Images {
+        schema: &'a ImageSchema,
+        values: Vec<[f32; 256]>,
+    },
+    /// With `low` = `high` for what does not move.
+    Table {
+        schema: &'a TableSchema,
+        low: Vec<f32>,
+        high: Vec<f32>,
+    },
 }
+
+/// A column that takes no more values than this in the data, among at least four times as many rows, is one of levels
+/// (months, hours, days of a month) and stays.
+const FEW_VALUES: usize = 32;
 
 impl<'a> Range<'a> {
     fn new(schema: &'a Schema, inputs: &Inputs) -> Option<Self> {
@@ -127,13 +139,25 @@ impl<'a> Range<'a> {
                 Some(Self::Images { schema, values: schema.standardised() })
             }
             (Schema::Table(schema), Inputs::Table(matrix)) if matrix.texts.is_empty() => {
-                let mut low = vec![f32::INFINITY; matrix.width];
-                let mut high = vec![f32::NEG_INFINITY; matrix.width];
-                for row in matrix.x.chunks_exact(matrix.width) {
-                    for (x, (low, high)) in row.iter().zip(low.iter_mut().zip(&mut high)) {
-                        (*low, *high) = (low.min(*x), high.max(*x));
+                let column = |k: usize| matrix.x.iter().skip(k).step_by(matrix.width).copied();
+                let few = |k: usize| {
+                    let mut seen = Vec::with_capacity(FEW_VALUES);
+                    let most = FEW_VALUES.min(matrix.rows() / 4);
+                    column(k).all(|x| {
+                        let is_new = !seen.contains(&x);
+                        if is_new {
+                            seen.push(x);
+                        }
+                        seen.len() <= most
+                    })
+                };
+                let range = |k: usize| match few(k) {
+                    true => (0.0, 0.0),
+                    false => {
+                        column(k).fold((f32::INFINITY, f32::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)))
                     }
-                }
+                };
+                let (low, high) = (0..matrix.width).map(range).unzip();
                 Some(Self::Table { schema, low, high })
             }
             _ => None,
@@ -153,7 +177,8 @@ impl<'a> Range<'a> {
                 let width = low.len();
                 let mut space = Space { width, low: x.to_vec(), high: x.to_vec(), picture: None };
                 for (row, x) in x.chunks_exact(width).enumerate() {
-                    for column in schema.free_numbers(x).into_iter().flatten() {
+                    let free = schema.free_numbers(x).into_iter().flatten();
+                    for column in free.filter(|&column| low[column] < high[column]) {
                         space.low[row * width + column] = low[column];
                         space.high[row * width + column] = high[column];
                     }

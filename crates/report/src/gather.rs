@@ -4,6 +4,7 @@ use crate::number::{count, number};
 use crate::pick::{histogram, pick, risk_curve};
 use crate::record::*;
 use ign::calibration::Calibration;
+use ign::encoder::Mode;
 use ign::{
     ClassPrediction, Features, Inputs, Latent, Model, Observed, Prediction, Projection, PseudoLabel,
     RefineOptions, RefinedInputs, Score,
@@ -24,8 +25,13 @@ pub trait Show {
 pub enum Moved<'a> {
     /// `[H, W, C]`
     Picture(&'a [u8]),
-    /// `[width]`
-    Row(&'a [f32]),
+    /// `[width]`, before and after.
+    Row {
+        /// Before.
+        from: &'a [f32],
+        /// After.
+        to: &'a [f32],
+    },
 }
 
 /// Inputs, some of which are meant.
@@ -336,6 +342,8 @@ fn refine(
 ) -> BTreeMap<usize, (Example, [f64; 2])> {
     let refined = model.refine(network, known.inputs, starts, RefineOptions::default(), &mut |_, _| true);
     let Some(refined) = refined else { return BTreeMap::new() };
+    let rows: Vec<usize> = starts.iter().map(|(_, row)| *row).collect();
+    let before = known.inputs.gather(&rows, Mode::Predict);
     let example = |(i, &(point, row)): (usize, &(usize, usize))| {
         let to = match &refined.inputs {
             RefinedInputs::Images(bytes) => {
@@ -344,7 +352,8 @@ fn refine(
             }
             RefinedInputs::Table(x) => {
                 let width = x.len() / starts.len();
-                Moved::Row(&x[i * width..(i + 1) * width])
+                let at = i * width..(i + 1) * width;
+                Moved::Row { from: &before[at.clone()], to: &x[at] }
             }
         };
         (point, (known.show.moved(row, to), [refined.before[i], refined.after[i]]))

@@ -91,10 +91,10 @@ impl Show for Shown<'_> {
         let mut example = self.example(row);
         example.name += ", moved";
         match (&mut example.body, to, self.look, self.schema.table()) {
-            (Body::Cells(cells), Moved::Row(x), _, Some(schema)) => {
-                for (cell, number) in cells.iter_mut().zip(schema.decode(x)) {
-                    if let Some(number) = number.filter(|_| !cell.is_empty()) {
-                        *cell = report::number(number);
+            (Body::Cells(cells), Moved::Row { from, to }, _, Some(schema)) => {
+                for ((cell, from), to) in cells.iter_mut().zip(schema.decode(from)).zip(schema.decode(to)) {
+                    if let Some(to) = to.filter(|_| from != to) {
+                        *cell = crate::output::number(to);
                     }
                 }
             }

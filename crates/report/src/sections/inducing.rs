@@ -145,6 +145,17 @@ fn card(context: Context<'_>, m: usize, point: &InducingRecord, most: usize, tot
         if !rest.is_empty() {
             let _ = write!(out, "<details><summary>{} more</summary>{}</details>", rest.len(), rest.concat());
         }
+        if let Some(refined) = &point.refined
+            && let Some(entry) = context.pool.entry(context.m, refined.example)
+        {
+            let _ = write!(
+                out,
+                "<details class=\"neighbour\"><summary><b>moved towards it</b> <span class=\"quiet\">distance {} → {}</span></summary>{}</details>",
+                number::significant(refined.before, 3),
+                number::significant(refined.after, 3),
+                examples::html(context.pool, entry)
+            );
+        }
     }
     out + "</article>"
 }

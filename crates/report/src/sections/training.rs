@@ -39,10 +39,8 @@ pub(super) fn section(context: Context<'_>) -> Option<Section> {
     ];
     let parameters: Vec<Figure<'_>> = vec![
         ("Noise σ (logarithmic)", Scale::Log, |n, k| n.history[k].noise),
-        ("Kernel scale s (logarithmic)", Scale::Log, |n, k| Some(kernel(&n.history[k])?[0])),
-        ("Kernel γ, or offset c if linear (logarithmic)", Scale::Log, |n, k| {
-            Some(kernel(&n.history[k])?[1])
-        }),
+        ("Kernel scale s (logarithmic)", Scale::Log, |n, k| Some(n.history[k].kernel?[0])),
+        ("Kernel γ, or offset c if linear (logarithmic)", Scale::Log, |n, k| Some(n.history[k].kernel?[1])),
     ];
     let figures: Vec<Drawn> = [
         draw(context, "warm-start", "Warm start: learning features", Phase::WarmStart, &warm, WARM),
@@ -73,13 +71,6 @@ const LIKELIHOOD: &str = "Then all parts learn together to give the truth a high
                           falls and the validation figures rise, the model begins to learn by heart.";
 const PARAMETERS: &str = "The noise is what the model takes for unexplainable, in standardised units; the kernel says how \
                           far and how strongly examples resemble each other.";
-
-/// Scale and γ; the key is read by its name so that older histories without it can be shown.
-fn kernel(epoch: &EpochRecord) -> Option<[f64; 2]> {
-    let fields = serde_json::to_value(epoch).ok()?;
-    let kernel = fields.get("kernel")?.as_array()?;
-    Some([kernel.first()?.as_f64()?, kernel.get(1)?.as_f64()?])
-}
 
 /// Seconds a step of the epoch.
 fn pace(network: &NetworkRecord, k: usize) -> Option<f64> {
