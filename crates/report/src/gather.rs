@@ -56,8 +56,8 @@ pub struct Around<'a> {
     pub nearest: usize,
     /// Points that are shown with examples: those that most inputs lean on.
     pub shown: usize,
-    /// Whether examples are moved towards the points.
-    pub refine: bool,
+    /// How examples are moved towards the points, if they are.
+    pub refine: Option<RefineOptions>,
 }
 
 /// What is asked of a page.
@@ -298,8 +298,8 @@ fn networks(
         let shown: BTreeSet<usize> = by_leaning.into_iter().take(around.shown).collect();
         let starts: Vec<(usize, usize)> = shown.iter().map(|&i| (i, nearest[i])).collect();
         let mut refined = match around.refine {
-            true => refine(model, &around.known, k, &starts),
-            false => BTreeMap::new(),
+            Some(options) => refine(model, &around.known, k, &starts, options),
+            None => BTreeMap::new(),
         };
         for (i, label) in labels.iter().enumerate() {
             let (label, class) = words(model, k, label);
@@ -339,8 +339,9 @@ fn refine(
     known: &Side<'_>,
     network: usize,
     starts: &[(usize, usize)],
+    options: RefineOptions,
 ) -> BTreeMap<usize, (Example, [f64; 2])> {
-    let refined = model.refine(network, known.inputs, starts, RefineOptions::default(), &mut |_, _| true);
+    let refined = model.refine(network, known.inputs, starts, options, &mut |_, _| true);
     let Some(refined) = refined else { return BTreeMap::new() };
     let rows: Vec<usize> = starts.iter().map(|(_, row)| *row).collect();
     let before = known.inputs.gather(&rows, Mode::Predict);

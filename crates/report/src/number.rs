@@ -40,8 +40,13 @@ pub(crate) fn percent(share: f64) -> String {
     if x.abs() >= 1e6 {
         return format!("{}\u{a0}%", scientific(x, 2));
     }
-    // 99.97 % must not read as 100 %.
-    let digits = if x > 99.9 && x < 100.0 || x != 0.0 && x.abs() < 0.1 { 3 } else { 1 };
+    // 99.97 % must not read as 100 %, and near both ends a tenth is much.
+    let digits = match x.abs() {
+        0.0 | 100.0 => 0,
+        x if !(0.1..=99.9).contains(&x) => 3,
+        x if !(5.0..=95.0).contains(&x) => 2,
+        _ => 1,
+    };
     format!("{}\u{a0}%", fixed(x, digits, true))
 }
 

@@ -6,7 +6,7 @@ use super::report::{make_folder, show};
 use super::{Failure, Reading, Threads};
 use crate::output::{number, print};
 use data::{Part, write_atomically};
-use ign::Model;
+use ign::{Model, RefineOptions};
 use report::{Around, Body, Example, InducingRecord, NetworkRecord, Side, inducing};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         known: known_side(),
         nearest: usize::from(args.nearest),
         shown: usize::MAX,
-        refine: !args.no_refine,
+        refine: (!args.no_refine).then(RefineOptions::default),
     };
     let (networks, examples) = inducing(&model, &around);
     let found = Found { model: &model, networks: &networks, examples: &examples, around: &around };

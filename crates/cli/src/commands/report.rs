@@ -8,7 +8,7 @@ use super::{Failure, Reading, Threads};
 use crate::output::print;
 use crate::times::Times;
 use data::{Part, write_atomically};
-use ign::{Model, Observed, Schema};
+use ign::{Model, NetworkShape, Observed, RefineOptions, Schema};
 use report::{Around, NEAREST, Report, Request, SHOWN, Side, gather};
 use std::path::{Path, PathBuf};
 
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             model,
             &Request {
                 name: file_name(path),
-                around: around(side(), known_side),
+                around: around(model, side(), known_side),
                 observed,
                 seconds: Times::load(path).of(model.header()),
                 share: 1.0 / models.len() as f64,
@@ -108,9 +108,16 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     print(&out.display().to_string())
 }
 
+/// Steps towards inducing points of a convolutional network, which are slow; `ign inspect` takes more.
+const CONVOLUTIONAL_STEPS: usize = 50;
+
 /// As a page wants them.
-pub(crate) fn around<'a>(judged: Side<'a>, known: Side<'a>) -> Around<'a> {
-    Around { judged, known, nearest: NEAREST, shown: SHOWN, refine: true }
+fn around<'a>(model: &Model, judged: Side<'a>, known: Side<'a>) -> Around<'a> {
+    let mut options = RefineOptions::default();
+    if matches!(model.header().encoder, NetworkShape::Cnn(_)) {
+        options.steps = CONVOLUTIONAL_STEPS;
+    }
+    Around { judged, known, nearest: NEAREST, shown: SHOWN, refine: Some(options) }
 }
 
 /// Writes the page, and its figures into a folder.
@@ -228,7 +235,7 @@ pub(crate) fn of_training(
         model,
         &Request {
             name: file_name(out),
-            around: around(side(rows, words), side(train, "the training part")),
+            around: around(model, side(rows, words), side(train, "the training part")),
             observed: &observed,
             seconds: times.of(model.header()),
             share: 1.0,

@@ -128,9 +128,15 @@ fn graph(set: &GraphSet, row: usize) -> Body {
     Body::Graph(Graph { nodes: nodes.len(), edges: nodes.flat_map(later).collect(), labels })
 }
 
-/// A cell as it is read, a long text without its middle.
+/// More letters than a number needs that someone wrote down.
+const LONGEST_NUMBER: usize = 10;
+
+/// A cell as it is read; a computed number to six digits, a long text without its middle.
 fn cell(column: &Column, row: usize) -> String {
     let text = column.text(row);
+    if let (Column::Number(values), true) = (column, text.len() > LONGEST_NUMBER) {
+        return format!("{:.5e}", values[row]).parse::<f64>().map_or(text, |rounded| rounded.to_string());
+    }
     if !matches!(column, Column::Text(_)) {
         return text;
     }

@@ -1,4 +1,4 @@
-//! The paper's figure: the training pictures nearest to the inducing points, and beside them the pictures
+//! The paper's figure: the pictures nearest to the inducing points, and beside them the pictures
 //! that were moved towards them.
 
 use super::frame::{Canvas, short};
@@ -15,7 +15,7 @@ const SIDE: f64 = 280.0;
 pub(crate) fn draw(title: &str, nearest: &[&Picture], refined: &[&Picture], desc: &str) -> String {
     let grids = if refined.is_empty() { 1.0 } else { 2.0 };
     let mut canvas = Canvas::new(grids * SIDE + (grids - 1.0) * 20.0 + 8.0, title);
-    canvas.text("x-title", 4.0, 42.0, "start", "Nearest training pictures");
+    canvas.text("x-title", 4.0, 42.0, "start", "Nearest pictures");
     let mut height = grid(&mut canvas, nearest, 4.0);
     if !refined.is_empty() {
         let left = SIDE + 24.0;
