@@ -31,6 +31,8 @@ enum Command {
     Info(commands::info::Args),
     /// List and generate simulated data sets
     Data(commands::data::Args),
+    /// Run the paper's experiments and write a page of results beside its figures
+    Reproduce(commands::reproduce::Args),
 }
 
 /// Exit code after Ctrl-C, as shells have it.
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         Command::Evaluate(args) => commands::evaluate::run(&args),
         Command::Info(args) => commands::info::run(&args),
         Command::Data(args) => commands::data::run(&args),
+        Command::Reproduce(args) => commands::reproduce::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -227,6 +227,16 @@ impl Prepared {
         [self.train.len(), self.validation.len(), self.test.len()]
     }
 
+    /// The same rows, by their numbers among [`Prepared::inputs`].
+    pub fn parts(&self) -> [&[usize]; 3] {
+        [&self.train, &self.validation, &self.test]
+    }
+
+    /// All inputs, of all parts.
+    pub fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
     /// Names what is trained on, for a checkpoint to be matched with: sizes, and a checksum of every number.
     pub fn fingerprint(&self) -> String {
         let mut hasher = crc32fast::Hasher::new();

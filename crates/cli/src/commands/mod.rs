@@ -7,6 +7,7 @@ mod folds;
 mod given;
 pub(crate) mod info;
 pub(crate) mod predict;
+pub(crate) mod reproduce;
 pub(crate) mod train;
 
 use ::data::{Format, ReadOptions};
