@@ -64,7 +64,7 @@ pub(crate) fn ablation(page: &Page) -> Option<String> {
 
 fn panel(svg: &mut String, (left, top): (f64, f64), name: &str, lines: &[Line; 2]) {
     let title = Experiment::from_name(name).map_or(name, |experiment| experiment.title);
-    let bounds = lines.iter().flatten().flat_map(|(_, figure)| [low(*figure), figure.mean + figure.std]);
+    let bounds = lines.iter().flatten().flat_map(|(_, figure)| [low(*figure), high(*figure)]);
     let (least, most) = bounds.fold((f64::INFINITY, 0.0_f64), |(a, b), x| (a.min(x), b.max(x)));
     // Whole powers of ten around everything.
     let (bottom, mut ceiling) = (least.log10().floor(), most.log10().ceil());
@@ -120,7 +120,7 @@ fn panel(svg: &mut String, (left, top): (f64, f64), name: &str, lines: &[Line; 2
                 "<line x1=\"{0:.1}\" y1=\"{1:.1}\" x2=\"{0:.1}\" y2=\"{2:.1}\" stroke=\"{colour}\"/><circle cx=\"{0:.1}\" cy=\"{3:.1}\" r=\"3\" fill=\"{colour}\"/>",
                 x(*at),
                 y(low(*figure)),
-                y(figure.mean + figure.std),
+                y(high(*figure)),
                 y(figure.mean),
             );
         }
@@ -129,7 +129,11 @@ fn panel(svg: &mut String, (left, top): (f64, f64), name: &str, lines: &[Line; 2
 
 /// The bar's lower end, above zero even where the deviation is larger than the mean.
 fn low(figure: Figure) -> f64 {
-    (figure.mean - figure.std).max(figure.mean / 10.0)
+    (figure.mean - figure.std.unwrap_or(0.0)).max(figure.mean / 10.0)
+}
+
+fn high(figure: Figure) -> f64 {
+    figure.mean + figure.std.unwrap_or(0.0)
 }
 
 fn colour(preset: Preset) -> &'static str {

@@ -1,6 +1,7 @@
 //! `ign reproduce --list`.
 
-use super::experiments::{ABLATED, ABLATION, ALL, EVERYTHING, Experiment, GROUPS, Origin};
+use super::catalogue::ALL;
+use super::experiments::{ABLATED, ABLATION, EVERYTHING, Experiment, GROUPS, Origin};
 use super::machine::duration;
 use super::source::Sets;
 use crate::commands::Failure;

@@ -7,6 +7,7 @@
 //! `default` on the same split; pictures and texts by their own parts, graphs in ten folds.
 
 mod board;
+mod catalogue;
 mod experiments;
 mod figure;
 mod list;

@@ -157,7 +157,7 @@ pub(crate) fn asked_for(given: &[String]) -> Result<(Vec<&'static Experiment>, b
         let members: Vec<&str> = match GROUPS.iter().find(|(group, ..)| group == name) {
             Some((.., members)) => members.to_vec(),
             None if name == ABLATION => Vec::new(),
-            None if name == EVERYTHING => super::experiments::ALL.iter().map(|e| e.name).collect(),
+            None if name == EVERYTHING => super::catalogue::ALL.iter().map(|e| e.name).collect(),
             None => vec![name],
         };
         ablation |= [ABLATION, EVERYTHING].contains(&name.as_str());

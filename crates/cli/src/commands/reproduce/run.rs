@@ -37,10 +37,11 @@ impl Bench {
         threads: usize,
         say: &(dyn Fn(Word) + Sync),
     ) -> Result<Option<Record>, Failure> {
-        let started = Instant::now();
         let mut config = request.config()?;
         let fingerprint = request.fingerprint(&config);
         let loaded = self.sets.load(request)?;
+        // Files are read once for all repeats; what follows is the run's own.
+        let started = Instant::now();
         let prepared = loaded.known.prepare(&config)?;
         let data = prepared.fingerprint();
         let (resume, before) = match self.records.standing(request, &config, &data) {
@@ -147,4 +148,54 @@ fn work(model: &Model) -> (usize, usize) {
         histories.map(|history| of_phase(history, Phase::WarmStart) + of_phase(history, Phase::Likelihood));
     let epochs = header.history.iter().filter(|record| record.phase == Phase::Likelihood);
     (steps.sum(), epochs.map(|record| record.epoch).max().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::reproduce::experiments::{Experiment, Origin, Preset};
+    use crate::commands::reproduce::request::Variant;
+    use data::Simulated;
+
+    /// Easy enough to be learned a little in a few epochs.
+    static EASY: Experiment = Experiment {
+        name: "easy",
+        title: "Easy",
+        origin: Origin::Simulated(Simulated::OtlCircuit, 400),
+        size: "400 × 6",
+        presets: &Preset::ALL,
+        settings: &["train.validation_share=0.2"],
+        paper: None,
+        others: &[],
+        stop_below: Some(0.8),
+        seconds: [1.0, 1.0],
+        all_threads: &[],
+        memory: 1,
+    };
+    static WITHOUT_STOP: Experiment = Experiment { stop_below: None, name: "whole", ..EASY };
+
+    fn run(experiment: &'static Experiment, epochs: usize) -> Record {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let sets = Sets::new(None);
+        let bench = Bench { sets, records: Records::new(folder.path()), machine: Machine::here() };
+        let overrides =
+            ["gp.inducing=16", "encoder.hidden=[16]", "encoder.features=8", "train.batch_size=32"];
+        let mut overrides: Vec<String> = overrides.map(str::to_owned).into();
+        overrides.push(format!("train.epochs={epochs}"));
+        let (preset, variant) = (Preset::Paper, Variant::Plain);
+        let request = Request { experiment, preset, variant, seed: 0, noise: None, overrides };
+        bench.run(&request, 1, &|_| ()).expect("it runs").expect("nobody interrupts")
+    }
+
+    #[test]
+    fn a_run_that_stops_at_the_papers_figure_is_a_run_of_so_many_epochs() {
+        let stopped = run(&EASY, 200);
+        assert_eq!(stopped.stopped_of, Some(200));
+        assert!((1..200).contains(&stopped.epochs), "{} epochs", stopped.epochs);
+        let whole = run(&WITHOUT_STOP, stopped.epochs);
+        assert_eq!(whole.stopped_of, None);
+        assert_eq!((whole.epochs, whole.steps), (stopped.epochs, stopped.steps));
+        assert_eq!(whole.scores, stopped.scores);
+        assert!(stopped.scores["rmse"] < 1.0);
+    }
 }

@@ -18,7 +18,15 @@ pub(crate) struct Place<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Figure {
     pub(crate) mean: f64,
-    pub(crate) std: f64,
+    /// `None` of a single repeat.
+    pub(crate) std: Option<f64>,
+}
+
+impl Figure {
+    /// In another unit.
+    pub(crate) fn times(self, factor: f64) -> Self {
+        Self { mean: factor * self.mean, std: self.std.map(|std| factor * std) }
+    }
 }
 
 /// What the records of a place say together.
@@ -96,5 +104,5 @@ fn figure(values: &[f64]) -> Figure {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
-    Figure { mean, std: if values.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 } }
+    Figure { mean, std: (values.len() > 1).then(|| (squares / (n - 1.0)).sqrt()) }
 }
