@@ -140,18 +140,20 @@ fn a_record_is_made_once_and_again_only_for_another_configuration() {
 #[test]
 fn a_plan_keeps_to_the_time_given_and_says_what_it_leaves_out() {
     let folder = Folder::with_sets();
-    let run = folder.reproduce("protein mnist --repeats 1 --budget 2m --presets default --json").succeeds();
+    let run = folder
+        .reproduce("protein mnist --repeats 1 --jobs 1 --budget 2m --presets default --json")
+        .succeeds();
     let result = run.json();
     let left_out: Vec<&str> =
         result["left_out"].as_array().expect("a list").iter().filter_map(|run| run["run"].as_str()).collect();
     assert!(left_out.len() == 1 && left_out[0].starts_with("mnist-default-0"), "{left_out:?}");
     assert!(
-        run.stderr.contains("left out: mnist-default-0") && run.stderr.contains("takes about"),
+        run.stderr.contains("left out: mnist, default, 1 run (about 3 min each, more than is left of 2 min)"),
         "{}",
         run.stderr
     );
     // What a run took tells what the next ones take: by the guess only one more would fit.
-    let run = folder.reproduce("protein --repeats 4 --budget 2m --presets default").succeeds();
+    let run = folder.reproduce("protein --repeats 4 --jobs 1 --budget 2m --presets default").succeeds();
     assert!(run.stderr.contains("1 runs are done already; 3 to do"), "{}", run.stderr);
     folder.refuses("reproduce protein --budget soon", &["soon", "2h"]);
 }
@@ -161,7 +163,7 @@ fn sets_that_are_not_there_are_left_out_and_listed() {
     let folder = Folder::with_sets();
     let run = folder.reproduce("query bike-hour --repeats 1 --presets paper").succeeds();
     assert!(
-        run.stderr.contains("left out: query-paper-0") && run.stderr.contains("no data"),
+        run.stderr.contains("left out: query, paper, 1 run (no data") && run.stderr.contains("no data"),
         "{}",
         run.stderr
     );

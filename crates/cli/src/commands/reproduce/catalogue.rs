@@ -54,9 +54,9 @@ pub(crate) static ALL: [Experiment; 16] = [
         paper: Some((0.003, 0.001)),
         others: &[Some((0.172, 0.0)), None, Some((0.176, 0.0)), Some((0.173, 0.0))],
         stop_below: Some(0.003),
-        seconds: [2400.0, 600.0],
+        seconds: [2400.0, 300.0],
         all_threads: &[Preset::Default],
-        memory: 3000,
+        memory: 1500,
         ..NUMBERS
     },
     Experiment {

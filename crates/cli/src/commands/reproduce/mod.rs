@@ -31,7 +31,7 @@ use crate::progress::{interrupted, watch_for_interrupts};
 use board::Board;
 use experiments::Preset;
 use machine::{Machine, duration};
-use plan::Plan;
+use plan::{LeftOut, Plan};
 use records::Records;
 use run::Bench;
 use serde_json::json;
@@ -165,36 +165,34 @@ fn announce(args: &Args, plan: &Plan, jobs: usize) {
     tell_left_out(args, &plan.left_out);
 }
 
-/// What is left out, each reason once.
-fn tell_left_out(args: &Args, left_out: &[(String, String)]) {
-    let mut reasons: Vec<&str> = Vec::new();
-    for (_, reason) in left_out {
-        if !reasons.contains(&reason.as_str()) {
-            reasons.push(reason);
+/// What is left out and why, a line for each group of runs.
+fn tell_left_out(args: &Args, left_out: &[LeftOut]) {
+    let mut groups: Vec<(&str, &str)> = Vec::new();
+    for LeftOut { group, reason, .. } in left_out {
+        if !groups.contains(&(group, reason)) {
+            groups.push((group, reason));
         }
     }
-    for reason in reasons {
-        let names: Vec<&str> =
-            left_out.iter().filter(|(_, other)| other == reason).map(|(name, _)| name.as_str()).collect();
-        args.say(&format!("left out: {} ({reason})", names.join(", ")));
+    for (group, reason) in groups {
+        let count = left_out
+            .iter()
+            .filter(|run| (run.group.as_str(), run.reason.as_str()) == (group, reason))
+            .count();
+        let runs = if count == 1 { "1 run".to_owned() } else { format!("{count} runs") };
+        args.say(&format!("left out: {group}, {runs} ({reason})"));
     }
 }
 
 fn write_page(args: &Args, records: &Records, plan: &Plan, outcome: &Outcome) -> Result<(), Failure> {
-    let late = outcome.out_of_time.iter().map(|name| (name.clone(), "the time was up".to_owned()));
-    let late: Vec<(String, String)> = late.collect();
-    tell_left_out(args, &late);
+    tell_left_out(args, &outcome.out_of_time);
     let (all, faults) = records.all();
     faults.iter().for_each(|fault| args.say(&format!("note: not a record: {fault}")));
     let page = args.page();
     page::write(&page, &all, &args.overrides)?;
     if args.json {
-        let left_out: Vec<_> = plan
-            .left_out
-            .iter()
-            .chain(&late)
-            .map(|(name, why)| json!({ "run": name, "reason": why }))
-            .collect();
+        let left_out = plan.left_out.iter().chain(&outcome.out_of_time);
+        let left_out: Vec<_> =
+            left_out.map(|late| json!({ "run": late.run, "reason": late.reason })).collect();
         let failed: Vec<_> = outcome
             .failed
             .iter()

@@ -15,13 +15,28 @@ pub(crate) struct Planned {
     pub(crate) seconds: f64,
 }
 
+/// A run that will not be made.
+#[derive(Debug, Clone)]
+pub(crate) struct LeftOut {
+    /// The record's name.
+    pub(crate) run: String,
+    /// The runs that it is one of.
+    pub(crate) group: String,
+    pub(crate) reason: String,
+}
+
+impl LeftOut {
+    pub(crate) fn new(request: &Request, reason: String) -> Self {
+        Self { run: request.name(), group: request.group(), reason }
+    }
+}
+
 /// What will be run, what not, and why not.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) runs: Vec<Planned>,
     pub(crate) done: usize,
-    /// Names and reasons.
-    pub(crate) left_out: Vec<(String, String)>,
+    pub(crate) left_out: Vec<LeftOut>,
     /// What the user should know.
     pub(crate) notes: Vec<String>,
 }
@@ -50,7 +65,7 @@ impl Plan {
                 Known::New => None,
             };
             if let Some(reason) = bench.sets.missing(request.experiment.origin) {
-                plan.left_out.push((request.name(), reason));
+                plan.left_out.push(LeftOut::new(&request, reason));
                 continue;
             }
             let seconds = expected(&request, &earlier);
@@ -58,11 +73,9 @@ impl Plan {
             if let Some(budget) = budget
                 && planned + share > budget
             {
-                let (needs, left) = (duration(seconds), duration((budget - planned).max(0.0)));
-                plan.left_out.push((
-                    request.name(),
-                    format!("takes about {needs}, and {left} of {} are left", duration(budget)),
-                ));
+                let needs = duration(seconds);
+                let reason = format!("about {needs} each, more than is left of {}", duration(budget));
+                plan.left_out.push(LeftOut::new(&request, reason));
                 continue;
             }
             planned += share;

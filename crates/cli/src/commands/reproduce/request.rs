@@ -75,6 +75,13 @@ impl Request {
         format!("{}{noise}, {}, seed {}{what}", self.experiment.name, self.preset.name(), self.seed)
     }
 
+    /// What runs that differ by seed, fold or inducing points have in common, for people.
+    pub(crate) fn group(&self) -> String {
+        let ablation = if matches!(self.variant, Variant::Inducing(_)) { "ablation of " } else { "" };
+        let noise = self.noise.map_or(String::new(), |noise| format!(" with noise {noise}"));
+        format!("{ablation}{}{noise}, {}", self.experiment.name, self.preset.name())
+    }
+
     /// Whether it gets all threads.
     pub(crate) fn alone(&self) -> bool {
         self.experiment.wants_all_threads(self.preset)

@@ -2,7 +2,7 @@
 
 use super::board::Board;
 use super::machine::{duration, free_memory};
-use super::plan::Planned;
+use super::plan::{LeftOut, Planned};
 use super::records::Record;
 use super::run::{Bench, Word};
 use crate::commands::Failure;
@@ -17,7 +17,7 @@ pub(crate) struct Outcome {
     /// Names and reasons.
     pub(crate) failed: Vec<(String, Failure)>,
     /// Runs that were not begun because the time was up.
-    pub(crate) out_of_time: Vec<String>,
+    pub(crate) out_of_time: Vec<LeftOut>,
 }
 
 /// Runs that wait, and the memory of those that do not.
@@ -43,10 +43,10 @@ pub(crate) fn work(
         let changed = Condvar::new();
         let worker = || {
             while let Some(planned) = next(&queue, &changed, memory) {
-                let name = planned.request.name();
                 let need = planned.request.experiment.memory;
                 if budget.is_some_and(|budget| started.elapsed().as_secs_f64() > budget) {
-                    outcome.lock().expect("no worker panicked").out_of_time.push(name);
+                    let late = LeftOut::new(&planned.request, "the time was up".into());
+                    outcome.lock().expect("no worker panicked").out_of_time.push(late);
                 } else {
                     one(bench, &planned, threads, board, &outcome);
                 }
