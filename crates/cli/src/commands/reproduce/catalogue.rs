@@ -148,7 +148,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         settings: &["gp.inducing=32", "gp.multiclass=independent"],
         paper: Some((98.00, 0.0)),
         others: &[Some((96.5, 0.1)), Some((96.5, 0.0)), Some((97.7, 0.0))],
-        seconds: [4800.0, 0.0],
+        seconds: [4000.0, 0.0],
         ..PICTURES
     },
     Experiment {
@@ -159,7 +159,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         settings: &["gp.inducing=16"],
         paper: Some((51.03, 0.2)),
         others: &[Some((46.8, 0.1)), Some((47.4, 0.1)), Some((50.5, 0.1))],
-        seconds: [1200.0, 260.0],
+        seconds: [1250.0, 260.0],
         memory: 2500,
         ..PICTURES
     },
@@ -172,7 +172,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         settings: &["gp.inducing=16", "gp.multiclass=independent"],
         paper: Some((51.03, 0.2)),
         others: &[Some((46.8, 0.1)), Some((47.4, 0.1)), Some((50.5, 0.1))],
-        seconds: [12_000.0, 0.0],
+        seconds: [9000.0, 0.0],
         memory: 2500,
         ..PICTURES
     },
@@ -183,7 +183,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         size: "25,000 + 25,000",
         paper: Some((84.43, 0.96)),
         others: &[Some((84.35, 0.10))],
-        seconds: [600.0, 220.0],
+        seconds: [130.0, 180.0],
         memory: 2500,
         ..NUMBERS
     },
