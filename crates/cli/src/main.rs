@@ -37,6 +37,8 @@ enum Command {
     Info(commands::info::Args),
     /// List and generate simulated data sets
     Data(commands::data::Args),
+    /// Run the paper's experiments and write a page of results beside its figures
+    Reproduce(commands::reproduce::Args),
 }
 
 /// Exit code after Ctrl-C, as shells have it.
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         Command::Report(args) => commands::report::run(&args),
         Command::Info(args) => commands::info::run(&args),
         Command::Data(args) => commands::data::run(&args),
+        Command::Reproduce(args) => commands::reproduce::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

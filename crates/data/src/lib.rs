@@ -33,6 +33,7 @@ mod json_row;
 mod kept;
 mod looks;
 mod named;
+mod named_table;
 mod natural;
 mod nearest;
 mod notice;
@@ -76,7 +77,9 @@ pub use images::{
     ImageOptions, ImageProblem, ImageSchema, ImageSet, ImageSize, ImageSource, Part, Progress, read_images,
 };
 pub use looks::Notation;
-pub use named::{NamedSet, NamedTable, SetKind, data_dir};
+pub use named::{NamedSet, SetKind, data_dir};
+pub use named_table::NamedTable;
+pub use nearest::nearest;
 pub use notice::Notice;
 pub use npy_reader::read_npy_column;
 pub use problem::Problem;

@@ -1,12 +1,10 @@
 //! Public data sets by name, below a data directory: pictures, a table or graphs.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::error::DataError;
-use crate::images::{ImageProblem, Part};
-use crate::problem::Problem;
-use crate::source::{ColumnType, Source};
+use crate::graphs::graphs_are_in;
+use crate::images::Part;
+use crate::named_table::NamedTable;
 
 /// A public data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +21,18 @@ pub enum NamedSet {
     ImdbText,
     /// Networks of actors who played together, in action films or romances.
     ImdbGraph,
+    /// Decoys of proteins, and how far they are from the true structure.
+    Protein,
+    /// Fine dust and weather in Beijing, hour by hour.
+    Pm25,
+    /// Electricity used in one house, every ten minutes.
+    Energy,
+    /// Bicycles rented, hour by hour; the target is the sum of two of its columns.
+    BikeHour,
+    /// The same without these two columns.
+    BikeHourClean,
+    /// Counts of crimes in rectangles of a map.
+    Query,
 }
 
 /// What a data set consists of.
@@ -30,7 +40,7 @@ pub enum NamedSet {
 pub enum SetKind {
     /// Pictures, read by [`ImageSource`](crate::ImageSource).
     Images,
-    /// Rows, read by [`NamedTable`].
+    /// Rows, read by [`NamedTable`](crate::NamedTable).
     Table,
     /// Graphs, read by [`GraphSource`](crate::GraphSource).
     Graphs,
@@ -38,13 +48,19 @@ pub enum SetKind {
 
 impl NamedSet {
     /// All sets.
-    pub const ALL: [NamedSet; 6] = [
+    pub const ALL: [NamedSet; 12] = [
         NamedSet::Mnist,
         NamedSet::ToyMnist,
         NamedSet::Cifar10,
         NamedSet::FashionMnist,
         NamedSet::ImdbText,
         NamedSet::ImdbGraph,
+        NamedSet::Protein,
+        NamedSet::Pm25,
+        NamedSet::Energy,
+        NamedSet::BikeHour,
+        NamedSet::BikeHourClean,
+        NamedSet::Query,
     ];
 
     /// The name on the command line.
@@ -57,6 +73,12 @@ impl NamedSet {
             NamedSet::FashionMnist => "fashion-mnist",
             NamedSet::ImdbText => "imdb-text",
             NamedSet::ImdbGraph => "imdb-graph",
+            NamedSet::Protein => "protein",
+            NamedSet::Pm25 => "pm25",
+            NamedSet::Energy => "energy",
+            NamedSet::BikeHour => "bike-hour",
+            NamedSet::BikeHourClean => "bike-hour-clean",
+            NamedSet::Query => "query",
         }
     }
 
@@ -67,8 +89,8 @@ impl NamedSet {
             NamedSet::Mnist | NamedSet::ToyMnist | NamedSet::Cifar10 | NamedSet::FashionMnist => {
                 SetKind::Images
             }
-            NamedSet::ImdbText => SetKind::Table,
             NamedSet::ImdbGraph => SetKind::Graphs,
+            _ => SetKind::Table,
         }
     }
 
@@ -77,73 +99,17 @@ impl NamedSet {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|set| set.name() == name)
     }
-}
 
-/// A public table: where its parts lie, what is predicted, and what its columns mean.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamedTable {
-    /// Which.
-    pub set: NamedSet,
-    /// The directory that holds it.
-    pub data_dir: PathBuf,
-}
-
-impl NamedTable {
-    /// The public table that `names` stand for, or `None` if they are something else.
-    ///
-    /// # Errors
-    /// If one is named without a data directory.
-    pub fn recognise(names: &[String], data_dir: Option<&Path>) -> Result<Option<Self>, DataError> {
-        let [name] = names else { return Ok(None) };
-        let set = NamedSet::from_name(name).filter(|set| set.kind() == SetKind::Table);
-        match (set, data_dir) {
-            (None, _) => Ok(None),
-            (Some(_), _) if Path::new(name).is_file() => Ok(None),
-            (Some(set), Some(data_dir)) => Ok(Some(NamedTable { set, data_dir: data_dir.to_owned() })),
-            (Some(_), None) => Err(DataError::new(name, Problem::Image(ImageProblem::NoDataDir))),
+    /// Whether all its files are below this data directory.
+    #[must_use]
+    pub fn is_in(self, data_dir: &Path) -> bool {
+        match self.kind() {
+            SetKind::Images => self.images_are_in(data_dir),
+            SetKind::Table => {
+                NamedTable { set: self, data_dir: data_dir.to_owned() }.sources(Part::All).is_ok()
+            }
+            SetKind::Graphs => graphs_are_in(self, data_dir),
         }
-    }
-
-    /// The column that is predicted.
-    #[must_use]
-    pub fn target(&self) -> &'static str {
-        "label"
-    }
-
-    /// The meaning of its columns, for [`ReadOptions::column_types`](crate::ReadOptions::column_types). The
-    /// rating of a review gives its label away, so it is not read.
-    #[must_use]
-    pub fn column_types(&self) -> BTreeMap<String, ColumnType> {
-        let types = [
-            ("id", ColumnType::Ignore),
-            ("rating", ColumnType::Ignore),
-            ("label", ColumnType::Category),
-            ("text", ColumnType::Text),
-        ];
-        types.into_iter().map(|(name, kind)| (name.to_owned(), kind)).collect()
-    }
-
-    /// The files of a part, the training part first.
-    ///
-    /// # Errors
-    /// If one is not there.
-    pub fn sources(&self, part: Part) -> Result<Vec<Source>, DataError> {
-        let stems: &[&str] = match part {
-            Part::Train => &["train"],
-            Part::Test => &["test"],
-            Part::All => &["train", "test"],
-        };
-        stems.iter().map(|stem| self.find(stem).map(Source::Path)).collect()
-    }
-
-    fn find(&self, stem: &str) -> Result<PathBuf, DataError> {
-        let folder = self.data_dir.join(self.set.name());
-        let places: Vec<PathBuf> =
-            ["jsonl.xz", "jsonl.gz", "jsonl"].map(|ending| folder.join(format!("{stem}.{ending}"))).into();
-        places.iter().find(|path| path.is_file()).cloned().ok_or_else(|| {
-            let looked = places.iter().map(|path| path.display().to_string()).collect();
-            DataError::new(self.set.name(), Problem::Image(ImageProblem::SetNotFound { looked }))
-        })
     }
 }
 

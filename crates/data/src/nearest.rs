@@ -3,7 +3,8 @@
 /// The name of `names` with the smallest edit distance to `wanted`, ignoring case.
 ///
 /// Close means at most one edit for each three characters, and one in any case.
-pub(crate) fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a String>) -> Option<String> {
+#[must_use]
+pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a String>) -> Option<String> {
     let wanted = folded(wanted);
     let limit = (wanted.len() / 3).max(1);
     names

@@ -10,6 +10,7 @@ pub(crate) mod inspect;
 mod judged;
 pub(crate) mod predict;
 pub(crate) mod report;
+pub(crate) mod reproduce;
 mod show;
 pub(crate) mod train;
 

@@ -11,14 +11,14 @@ const LONG: &str =
     "--set train.warm_epochs=600 --set train.epochs=400 --set train.patience=1000 --set gp.inducing=48";
 
 /// A running command whose standard error is read line by line.
-struct Running {
+pub(crate) struct Running {
     child: Child,
     stderr: BufReader<ChildStderr>,
-    seen: String,
+    pub(crate) seen: String,
 }
 
 impl Running {
-    fn new(mut command: Command) -> Self {
+    pub(crate) fn new(mut command: Command) -> Self {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
         let stderr = BufReader::new(child.stderr.take().expect("a pipe"));
@@ -26,7 +26,7 @@ impl Running {
     }
 
     /// Reads standard error up to a line with this text.
-    fn wait_for(&mut self, text: &str) {
+    pub(crate) fn wait_for(&mut self, text: &str) {
         loop {
             let mut line = String::new();
             let read = self.stderr.read_line(&mut line).expect("text");
@@ -38,13 +38,13 @@ impl Running {
         }
     }
 
-    fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let status = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
         assert!(status.expect("`kill` exists").success());
     }
 
     /// Waits for the end; the exit code.
-    fn end(&mut self) -> Option<i32> {
+    pub(crate) fn end(&mut self) -> Option<i32> {
         self.stderr.read_to_string(&mut self.seen).expect("text");
         self.child.wait().expect("the program ends").code()
     }

@@ -1,7 +1,7 @@
 //! The `ign` command from outside: files in, files, words and exit codes out. One binary, because linking is slow.
 //!
 //! Every test works in a temporary folder of its own, needs no network and trains networks that fit in a
-//! few milliseconds; what a network learns is the business of `bench/accuracy`, not of these tests.
+//! few milliseconds; what a network learns is the business of `ign reproduce`, not of these tests.
 
 mod bad_classes;
 mod bad_images;
@@ -22,6 +22,9 @@ mod images;
 mod interruption;
 mod pictures;
 mod pipes;
+mod published;
+mod reproduce;
+mod results;
 mod simulated;
 mod tables;
 mod texts;

@@ -23,8 +23,8 @@ pub use features::{AttributeScale, DegreeScale, GraphFeatures};
 pub use options::{DegreeFeature, GraphOptions};
 pub use problem::GraphProblem;
 pub use schema::GraphSchema;
-pub(crate) use source::is_graph_folder;
 pub use source::{GraphSource, read_graphs};
+pub(crate) use source::{graphs_are_in, is_graph_folder};
 
 /// Many graphs. N counts the nodes of all of them, G the graphs.
 #[derive(Debug, Clone, PartialEq)]

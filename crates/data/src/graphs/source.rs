@@ -127,6 +127,11 @@ fn has_zip_ending(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"))
 }
 
+/// Whether a public set of graphs is there.
+pub(crate) fn graphs_are_in(set: NamedSet, data_dir: &Path) -> bool {
+    find_named(set, data_dir).is_ok()
+}
+
 /// The archive or folder of a public set.
 fn find_named(set: NamedSet, data_dir: &Path) -> Result<PathBuf, DataError> {
     let places = ["imdb-graph/IMDB-BINARY.zip", "imdb-graph", "IMDB-BINARY.zip", "IMDB-BINARY"];

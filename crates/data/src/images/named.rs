@@ -18,8 +18,16 @@ impl NamedSet {
             NamedSet::Mnist | NamedSet::ToyMnist => &["mnist", "MNIST/raw"],
             NamedSet::Cifar10 => &["cifar10", "cifar-10-batches-bin"],
             NamedSet::FashionMnist => &["fashion-mnist", "FashionMNIST/raw"],
-            NamedSet::ImdbText | NamedSet::ImdbGraph => &[], // no images
+            _ => &[], // no images
         }
+    }
+
+    /// Whether both parts are there.
+    pub(crate) fn images_are_in(self, data_dir: &Path) -> bool {
+        self.folders().iter().map(|folder| data_dir.join(folder)).any(|folder| match self {
+            NamedSet::Cifar10 => cifar::find_train(&folder).is_some() && cifar::find_test(&folder).is_some(),
+            _ => idx::find(&folder, &["train"]).is_some() && idx::find(&folder, &["t10k", "test"]).is_some(),
+        })
     }
 
     pub(crate) fn read(

@@ -1,0 +1,144 @@
+//! The ablation as a drawing: a panel for each set, variance against the number of inducing points, both on log scales.
+
+use super::experiments::{ABLATED, Experiment, INDUCING, Preset};
+use super::page::Page;
+use super::summary::Figure;
+use std::fmt::Write;
+
+/// A panel and the space around it.
+const WIDTH: f64 = 260.0;
+const HEIGHT: f64 = 170.0;
+const LEFT: f64 = 62.0;
+const TOP: f64 = 34.0;
+const BOTTOM: f64 = 40.0;
+const RIGHT: f64 = 14.0;
+const ACROSS: usize = 3;
+
+/// Points of a line: position among the numbers of inducing points, and the variance there.
+type Line = Vec<(usize, Figure)>;
+
+/// The drawing; `None` where there is nothing to draw.
+pub(crate) fn ablation(page: &Page) -> Option<String> {
+    let line = |name: &str, preset: Preset| -> Line {
+        let point = |(at, &m): (usize, &usize)| {
+            let figure = *page.ablated(name, preset, m)?.scores.get("variance_latent")?;
+            (figure.mean > 0.0).then_some((at, figure))
+        };
+        INDUCING.iter().enumerate().filter_map(point).collect()
+    };
+    let panels: Vec<(&str, [Line; 2])> = ABLATED
+        .iter()
+        .map(|&name| (name, Preset::ALL.map(|preset| line(name, preset))))
+        .filter(|(_, lines)| lines.iter().any(|line| !line.is_empty()))
+        .collect();
+    if panels.is_empty() {
+        return None;
+    }
+    let (columns, rows) = (panels.len().min(ACROSS), panels.len().div_ceil(ACROSS));
+    let (step_x, step_y) = (LEFT + WIDTH + RIGHT, TOP + HEIGHT + BOTTOM);
+    let (width, height) = (columns as f64 * step_x, rows as f64 * step_y + 28.0);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"sans-serif\" font-size=\"11\">\n\
+         <title>Mean variance of the latent function against the number of inducing points</title>\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+    );
+    for (at, (name, lines)) in panels.iter().enumerate() {
+        let origin = ((at % ACROSS) as f64 * step_x + LEFT, (at / ACROSS) as f64 * step_y + TOP);
+        panel(&mut svg, origin, name, lines);
+    }
+    for (at, preset) in Preset::ALL.into_iter().enumerate() {
+        let (x, y) = (LEFT + 130.0 * at as f64, height - 12.0);
+        let _ = writeln!(
+            svg,
+            "<line x1=\"{x:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{}\" stroke-width=\"2\"/><text x=\"{:.1}\" y=\"{y:.1}\">preset {}</text>",
+            y - 4.0,
+            x + 22.0,
+            y - 4.0,
+            colour(preset),
+            x + 28.0,
+            preset.name(),
+        );
+    }
+    Some(svg + "</svg>\n")
+}
+
+fn panel(svg: &mut String, (left, top): (f64, f64), name: &str, lines: &[Line; 2]) {
+    let title = Experiment::from_name(name).map_or(name, |experiment| experiment.title);
+    let bounds = lines.iter().flatten().flat_map(|(_, figure)| [low(*figure), high(*figure)]);
+    let (least, most) = bounds.fold((f64::INFINITY, 0.0_f64), |(a, b), x| (a.min(x), b.max(x)));
+    // Whole powers of ten around everything.
+    let (bottom, mut ceiling) = (least.log10().floor(), most.log10().ceil());
+    if ceiling <= bottom {
+        ceiling = bottom + 1.0;
+    }
+    let x = |at: usize| left + WIDTH * (at as f64 + 0.5) / INDUCING.len() as f64;
+    let y = |value: f64| top + HEIGHT * (ceiling - value.log10()) / (ceiling - bottom);
+    let _ = writeln!(
+        svg,
+        "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"13\" text-anchor=\"middle\">{title}</text>\n<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"none\" stroke=\"#888\"/>",
+        left + WIDTH / 2.0,
+        top - 10.0,
+    );
+    for (at, m) in INDUCING.iter().enumerate() {
+        let _ = writeln!(
+            svg,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{m}</text>",
+            x(at),
+            top + HEIGHT + 15.0
+        );
+    }
+    let powers = (ceiling - bottom) as i32;
+    for power in (0..=powers).step_by((powers as usize).div_ceil(5)) {
+        let exponent = bottom as i32 + power;
+        let at = y(10_f64.powi(exponent));
+        let _ = writeln!(
+            svg,
+            "<line x1=\"{left:.1}\" y1=\"{at:.1}\" x2=\"{:.1}\" y2=\"{at:.1}\" stroke=\"#ddd\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">1e{exponent}</text>",
+            left + WIDTH,
+            left - 5.0,
+            at + 4.0,
+        );
+    }
+    let _ = writeln!(
+        svg,
+        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">inducing points</text>",
+        left + WIDTH / 2.0,
+        top + HEIGHT + 31.0
+    );
+    for (preset, line) in Preset::ALL.into_iter().zip(lines) {
+        let colour = colour(preset);
+        let points: Vec<String> =
+            line.iter().map(|(at, figure)| format!("{:.1},{:.1}", x(*at), y(figure.mean))).collect();
+        let _ = writeln!(
+            svg,
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>",
+            points.join(" ")
+        );
+        for (at, figure) in line {
+            let _ = writeln!(
+                svg,
+                "<line x1=\"{0:.1}\" y1=\"{1:.1}\" x2=\"{0:.1}\" y2=\"{2:.1}\" stroke=\"{colour}\"/><circle cx=\"{0:.1}\" cy=\"{3:.1}\" r=\"3\" fill=\"{colour}\"/>",
+                x(*at),
+                y(low(*figure)),
+                y(high(*figure)),
+                y(figure.mean),
+            );
+        }
+    }
+}
+
+/// The bar's lower end, above zero even where the deviation is larger than the mean.
+fn low(figure: Figure) -> f64 {
+    (figure.mean - figure.std.unwrap_or(0.0)).max(figure.mean / 10.0)
+}
+
+fn high(figure: Figure) -> f64 {
+    figure.mean + figure.std.unwrap_or(0.0)
+}
+
+fn colour(preset: Preset) -> &'static str {
+    match preset {
+        Preset::Paper => "#c0504d",
+        Preset::Default => "#1f77b4",
+    }
+}

@@ -1,0 +1,166 @@
+//! The page of results, written from the records alone: the same records give the same bytes.
+
+use super::experiments::{ABLATED, Experiment, INDUCING, Preset};
+use super::machine::date;
+use super::notes::Notes;
+use super::records::Record;
+use super::summary::{Place, Summary, summary};
+use super::tables::{comparison, digits, row_of, tables, with_deviation};
+use super::worse::paragraphs;
+use super::{figure, machine};
+use crate::commands::Failure;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// What the page is made from.
+pub(crate) struct Page {
+    records: Vec<Record>,
+}
+
+/// Writes the page, and the figure of the ablation beside it; returns what was written.
+pub(crate) fn write(path: &Path, records: &[Record], overrides: &[String]) -> Result<Vec<PathBuf>, Failure> {
+    // Records with settings of the user's own are another matter, unless just these are asked for.
+    let page = Page::new(records.iter().filter(|record| record.overrides == overrides).cloned().collect());
+    let notes = Notes::beside(path)?;
+    let drawing = figure::ablation(&page);
+    let stem = path.file_stem().map_or("results".into(), |stem| stem.to_string_lossy());
+    let svg = path.with_file_name(format!("{stem}-ablation.svg"));
+    let name = drawing.as_ref().and(svg.file_name()).map(|name| name.to_string_lossy().into_owned());
+    let text = page.text(overrides, &notes, name.as_deref());
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        let hint = "choose another place with `--page`";
+        let failed =
+            |source| ign::Error::Io { action: "make the folder", path: folder.to_owned(), source, hint };
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    data::write_atomically(path, |file| file.write_all(text.as_bytes()))?;
+    let mut written = vec![path.to_owned()];
+    if let Some(drawing) = drawing {
+        data::write_atomically(&svg, |file| file.write_all(drawing.as_bytes()))?;
+        written.push(svg);
+    }
+    Ok(written)
+}
+
+impl Page {
+    pub(crate) fn new(records: Vec<Record>) -> Self {
+        Self { records }
+    }
+
+    /// What the records of a row say; `noise` is that of the row.
+    pub(crate) fn summary(
+        &self,
+        experiment: &Experiment,
+        preset: Preset,
+        noise: Option<f64>,
+    ) -> Option<Summary> {
+        let place = Place { experiment: experiment.name, preset: preset.name(), inducing: None, noise };
+        summary(&self.records, place)
+    }
+
+    /// The same for a point of the ablation.
+    pub(crate) fn ablated(&self, experiment: &str, preset: Preset, inducing: usize) -> Option<Summary> {
+        let place = Place { experiment, preset: preset.name(), inducing: Some(inducing), noise: None };
+        summary(&self.records, place)
+    }
+
+    /// No noise, and whatever noise there are records of.
+    pub(crate) fn noises(&self, experiment: &Experiment) -> Vec<Option<f64>> {
+        let own = self.records.iter().filter(|record| record.experiment == experiment.name);
+        let mut noises: Vec<f64> = own.filter_map(|record| record.noise).collect();
+        noises.sort_by(f64::total_cmp);
+        noises.dedup();
+        std::iter::once(None).chain(noises.into_iter().map(Some)).collect()
+    }
+
+    fn text(&self, overrides: &[String], notes: &Notes, drawing: Option<&str>) -> String {
+        let mut text = self.head(overrides);
+        for table in tables() {
+            text += &comparison(self, &table);
+        }
+        text += &self.ablation(drawing);
+        text += &paragraphs(self, notes);
+        text
+    }
+
+    fn head(&self, overrides: &[String]) -> String {
+        let mut text = String::from(
+            "# Results\n\n\
+             Written by `ign reproduce` from its records; do not edit (reasons go into `results-notes.toml` beside this page).\n\
+             Columns `paper` and `default` are our presets, measured here; all others are the paper's figures.\n\
+             Mean ± standard deviation over the repeats; the best of a row is bold.\n\n\
+             Protocol: random 60/40 splits by the seed, inputs and targets normalised by the training part; RMSE, NLL, CRPS and\n\
+             variances are of targets divided by the deviation of the 60 %. Both presets see the same splits; what `default`\n\
+             holds back for validation it takes from the 60 %. Simulated sets are one sample, split anew by each repeat.\n\
+             Pictures and texts keep their own training and test parts, graphs are cross-validated in ten folds.\n\n",
+        );
+        if !overrides.is_empty() {
+            text += &format!("**Not the presets as they are:** `--set {}`.\n\n", overrides.join("` `--set "));
+        }
+        let Some(newest) = self.records.iter().map(|record| record.finished).max() else {
+            return text + "There are no records yet.\n\n";
+        };
+        let each = |of: &dyn Fn(&Record) -> String| -> String {
+            let all: BTreeSet<String> = self.records.iter().map(of).collect();
+            all.into_iter().collect::<Vec<_>>().join("; ")
+        };
+        text += &format!(
+            "{} runs, {} of computing, the newest of {}. Machine: {}. Program: {}.\n\n",
+            self.records.len(),
+            machine::duration(self.records.iter().map(|record| record.seconds).sum()),
+            date(newest),
+            each(&|record| format!("{}, {} cores", record.cpu, record.cores)),
+            each(&|record| match &record.commit {
+                Some(commit) => format!("ign {} ({commit})", record.version),
+                None => format!("ign {}", record.version),
+            }),
+        );
+        text
+    }
+
+    fn ablation(&self, drawing: Option<&str>) -> String {
+        let mut text = String::from(
+            "## Ablation: inducing points against variance\n\n\
+             Mean variance of the latent function over the test part (paper, section 5), of normalised targets.\n\n",
+        );
+        if let Some(drawing) = drawing {
+            text += &format!("![Variance against the number of inducing points]({drawing})\n\n");
+        }
+        let heads: Vec<String> = INDUCING.map(|m| format!("M = {m}")).into();
+        text +=
+            &row_of(["set".to_owned(), "preset".into()].into_iter().chain(heads).chain(["repeats".into()]));
+        text += &format!("|---|---|{}---|\n", "---|".repeat(INDUCING.len()));
+        for name in ABLATED {
+            let title = Experiment::from_name(name).map_or(name, |experiment| experiment.title);
+            for preset in Preset::ALL {
+                let points = INDUCING.map(|m| self.ablated(name, preset, m));
+                let cell = |point: &Option<Summary>| {
+                    let figure = point.as_ref().and_then(|point| point.scores.get("variance_latent"));
+                    figure.map_or("–".to_owned(), |figure| with_deviation(*figure, digits(figure.mean)))
+                };
+                let cells: Vec<String> = match points.iter().flatten().count() {
+                    0 => vec![absent(name).to_owned()]
+                        .into_iter()
+                        .chain(vec![String::new(); INDUCING.len() - 1])
+                        .collect(),
+                    _ => points.iter().map(cell).collect(),
+                };
+                let counts: BTreeSet<usize> = points.iter().flatten().map(|point| point.repeats).collect();
+                let repeats = match (counts.first(), counts.last()) {
+                    (Some(a), Some(b)) if a != b => format!("{a}–{b}"),
+                    (Some(a), _) => a.to_string(),
+                    _ => "0".into(),
+                };
+                let ends = [title.to_owned(), preset.name().to_owned()];
+                text += &row_of(ends.into_iter().chain(cells).chain([repeats]));
+            }
+        }
+        text + "\n"
+    }
+}
+
+/// What stands where there is no record.
+pub(crate) fn absent(experiment: &str) -> &'static str {
+    // Its file is not to be had from the source that the paper names.
+    if experiment == "query" { "no data" } else { "not run yet" }
+}

@@ -1,0 +1,126 @@
+//! What is to be run: what is done already is left out, and so is what has no data or does not fit the time given.
+
+use super::experiments::Preset;
+use super::machine::duration;
+use super::records::{Known, Record};
+use super::request::{Request, Variant};
+use super::run::Bench;
+use crate::commands::Failure;
+
+/// One run with what it will take.
+#[derive(Debug, Clone)]
+pub(crate) struct Planned {
+    pub(crate) request: Request,
+    /// Seconds that it is expected to take.
+    pub(crate) seconds: f64,
+}
+
+/// A run that will not be made.
+#[derive(Debug, Clone)]
+pub(crate) struct LeftOut {
+    /// The record's name.
+    pub(crate) run: String,
+    /// The runs that it is one of.
+    pub(crate) group: String,
+    pub(crate) reason: String,
+}
+
+impl LeftOut {
+    pub(crate) fn new(request: &Request, reason: String) -> Self {
+        Self { run: request.name(), group: request.group(), reason }
+    }
+}
+
+/// What will be run, what not, and why not.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) runs: Vec<Planned>,
+    pub(crate) done: usize,
+    pub(crate) left_out: Vec<LeftOut>,
+    /// What the user should know.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Plan {
+    /// Sorts out `requests`, which come in the order of their importance.
+    pub(crate) fn new(
+        requests: Vec<Request>,
+        bench: &Bench,
+        jobs: usize,
+        budget: Option<f64>,
+    ) -> Result<Self, Failure> {
+        let (earlier, _) = bench.records.all();
+        let mut plan = Self::default();
+        // Seconds of the whole machine that are planned so far.
+        let mut planned = 0.0;
+        for request in requests {
+            let fingerprint = request.fingerprint(&request.config()?);
+            let replaced = match bench.records.known(&request, &fingerprint) {
+                Known::Done => {
+                    plan.done += 1;
+                    continue;
+                }
+                Known::Outdated => Some("of another configuration".to_owned()),
+                Known::Damaged(reason) => Some(format!("damaged ({reason})")),
+                Known::New => None,
+            };
+            if let Some(reason) = bench.sets.missing(request.experiment.origin) {
+                plan.left_out.push(LeftOut::new(&request, reason));
+                continue;
+            }
+            let seconds = expected(&request, &earlier);
+            let share = if request.alone() { seconds } else { seconds / jobs as f64 };
+            if let Some(budget) = budget
+                && planned + share > budget
+            {
+                let needs = duration(seconds);
+                let reason = format!("about {needs} each, more than is left of {}", duration(budget));
+                plan.left_out.push(LeftOut::new(&request, reason));
+                continue;
+            }
+            planned += share;
+            plan.notes.extend(
+                replaced.map(|what| format!("{}: the record is {what} and will be replaced", request.name())),
+            );
+            plan.runs.push(Planned { request, seconds });
+        }
+        // Within a seed the longest first, so that the threads end together.
+        plan.runs.sort_by(|a, b| a.request.seed.cmp(&b.request.seed).then(b.seconds.total_cmp(&a.seconds)));
+        Ok(plan)
+    }
+
+    /// Seconds from now to the end of all runs.
+    pub(crate) fn seconds(&self, jobs: usize) -> f64 {
+        let of = |run: &Planned| if run.request.alone() { run.seconds } else { run.seconds / jobs as f64 };
+        self.runs.iter().map(of).sum()
+    }
+}
+
+/// Seconds that a run takes: as earlier ones of its kind did, else by a rough guess.
+fn expected(request: &Request, earlier: &[Record]) -> f64 {
+    let alike = |record: &&Record| {
+        let variant = match request.variant {
+            Variant::Fold(_) => record.variant.starts_with('f'),
+            other => record.variant == other.name(),
+        };
+        record.experiment == request.experiment.name
+            && record.preset == request.preset.name()
+            && record.noise == request.noise
+            && record.overrides == request.overrides
+            && variant
+    };
+    let seconds: Vec<f64> = earlier.iter().filter(alike).map(|record| record.seconds).collect();
+    if !seconds.is_empty() {
+        return seconds.iter().sum::<f64>() / seconds.len() as f64;
+    }
+    let guess = request.experiment.seconds[match request.preset {
+        Preset::Paper => 0,
+        Preset::Default => 1,
+    }];
+    match request.variant {
+        // Fewer inducing points than the 512 of the table cost less, but the network costs what it costs, and a
+        // network of texts costs most of it.
+        Variant::Inducing(m) if !request.experiment.has_classes() => guess * (0.2 + 0.8 * m as f64 / 512.0),
+        _ => guess,
+    }
+}

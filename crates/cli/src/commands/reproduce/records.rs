@@ -1,0 +1,162 @@
+//! The folder of records: one JSON file for each run that ended, a checkpoint for one that was interrupted.
+
+use super::request::Request;
+use crate::commands::Failure;
+use ign::artifact::{load_checkpoint, save_checkpoint};
+use ign::{Config, Standing};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What one run left.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Record {
+    pub(crate) experiment: String,
+    pub(crate) preset: String,
+    /// `m16` for sixteen inducing points, `f3` for the fourth fold, else nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) variant: String,
+    /// In deviations of the simulated target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) noise: Option<f64>,
+    pub(crate) seed: u64,
+    /// What the user set otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) overrides: Vec<String>,
+    /// Of the test part. Numbers are of targets divided by the training targets' deviation.
+    pub(crate) scores: BTreeMap<String, f64>,
+    /// Rows that were trained on, held for validation, held for the test.
+    pub(crate) rows: [usize; 3],
+    /// Numbers that an input becomes.
+    pub(crate) inputs: usize,
+    pub(crate) seconds: f64,
+    pub(crate) threads: usize,
+    pub(crate) steps: usize,
+    /// Epochs of the likelihood, and the one whose parameters were kept; of the first network.
+    pub(crate) epochs: usize,
+    pub(crate) best_epoch: usize,
+    /// Epochs that the configuration asks for, where the run stopped because it had reached the paper's figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) stopped_of: Option<usize>,
+    /// Of the resolved configuration.
+    pub(crate) fingerprint: String,
+    /// Of the data.
+    pub(crate) data: String,
+    pub(crate) version: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) commit: Option<String>,
+    pub(crate) cores: usize,
+    pub(crate) cpu: String,
+    /// Seconds since 1970.
+    pub(crate) finished: u64,
+}
+
+/// The folder.
+#[derive(Debug, Clone)]
+pub(crate) struct Records {
+    folder: PathBuf,
+}
+
+/// What is known of a run before it begins.
+pub(crate) enum Known {
+    /// It is done.
+    Done,
+    /// It was done with another configuration.
+    Outdated,
+    /// The file cannot be read.
+    Damaged(String),
+    /// Nothing.
+    New,
+}
+
+impl Records {
+    pub(crate) fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned() }
+    }
+
+    /// Makes the folder.
+    pub(crate) fn create(&self) -> Result<(), Failure> {
+        std::fs::create_dir_all(&self.folder).map_err(|source| {
+            let hint = "choose another folder with `--records`";
+            ign::Error::Io { action: "make the folder", path: self.folder.clone(), source, hint }.into()
+        })
+    }
+
+    fn file(&self, name: &str, ending: &str) -> PathBuf {
+        self.folder.join(format!("{name}.{ending}"))
+    }
+
+    /// Whether a run is done.
+    pub(crate) fn known(&self, request: &Request, fingerprint: &str) -> Known {
+        match std::fs::read_to_string(self.file(&request.name(), "json")) {
+            Err(_) => Known::New,
+            Ok(text) => match serde_json::from_str::<Record>(&text) {
+                Ok(record) if record.fingerprint == fingerprint => Known::Done,
+                Ok(_) => Known::Outdated,
+                Err(error) => Known::Damaged(error.to_string()),
+            },
+        }
+    }
+
+    /// All records, in the order of their names, and the files that are none.
+    pub(crate) fn all(&self) -> (Vec<Record>, Vec<String>) {
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        files.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
+        files.sort();
+        let (mut records, mut faults) = (Vec::new(), Vec::new());
+        for file in files {
+            let text = std::fs::read_to_string(&file).unwrap_or_default();
+            match serde_json::from_str(&text) {
+                Ok(record) => records.push(record),
+                Err(error) => faults.push(format!("{}: {error}", file.display())),
+            }
+        }
+        (records, faults)
+    }
+
+    /// Writes a record, and takes away what an interruption left.
+    pub(crate) fn write(&self, request: &Request, record: &Record) -> Result<(), Failure> {
+        let text = serde_json::to_string_pretty(record).expect("a record is plain data");
+        data::write_atomically(&self.file(&request.name(), "json"), |file| writeln!(file, "{text}"))?;
+        self.forget(request);
+        Ok(())
+    }
+
+    fn forget(&self, request: &Request) {
+        for ending in ["checkpoint", "seconds"] {
+            let _ = std::fs::remove_file(self.file(&request.name(), ending)); // there may be none
+        }
+    }
+
+    /// Where an interrupted run stood, and how long it had taken.
+    pub(crate) fn standing(
+        &self,
+        request: &Request,
+        config: &Config,
+        data: &str,
+    ) -> Result<Option<(Standing, f64)>, String> {
+        let path = self.file(&request.name(), "checkpoint");
+        if !path.exists() {
+            return Ok(None);
+        }
+        let standing = load_checkpoint(&path, config, data).map_err(|error| error.to_string())?;
+        let seconds = std::fs::read_to_string(self.file(&request.name(), "seconds"));
+        Ok(Some((standing, seconds.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0.0))))
+    }
+
+    /// Keeps where a run stands.
+    pub(crate) fn keep(
+        &self,
+        request: &Request,
+        config: &Config,
+        data: &str,
+        standing: &Standing,
+        seconds: f64,
+    ) -> Result<(), Failure> {
+        save_checkpoint(&self.file(&request.name(), "checkpoint"), config, data, standing)?;
+        data::write_atomically(&self.file(&request.name(), "seconds"), |file| writeln!(file, "{seconds}"))?;
+        Ok(())
+    }
+}

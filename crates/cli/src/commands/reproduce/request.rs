@@ -1,0 +1,227 @@
+//! One run of an experiment: what it is called, what it sets, and what tells it from another.
+
+use super::experiments::{
+    ABLATED, ABLATION, EVERYTHING, Experiment, FOLDS, GROUPS, INDUCING, Origin, Preset, names,
+};
+use crate::commands::Failure;
+use data::NamedTable;
+use ign::{Config, Kind};
+use std::path::PathBuf;
+
+/// What is varied beside preset and seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Variant {
+    /// Nothing.
+    Plain,
+    /// The number of inducing points, for the ablation.
+    Inducing(usize),
+    /// Which part is held out.
+    Fold(usize),
+}
+
+impl Variant {
+    /// As records call it.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Variant::Plain => String::new(),
+            Variant::Inducing(m) => format!("m{m}"),
+            Variant::Fold(fold) => format!("f{fold}"),
+        }
+    }
+}
+
+/// One run.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    pub(crate) experiment: &'static Experiment,
+    pub(crate) preset: Preset,
+    pub(crate) variant: Variant,
+    pub(crate) seed: u64,
+    /// Noise on simulated targets, in their deviations.
+    pub(crate) noise: Option<f64>,
+    /// What the user sets otherwise.
+    pub(crate) overrides: Vec<String>,
+}
+
+impl Request {
+    /// The record's name: `levy-paper-3`, `ablation-energy-default-m16-0`; settings of the user's own make it another.
+    pub(crate) fn name(&self) -> String {
+        let ablation = matches!(self.variant, Variant::Inducing(_)).then(|| ABLATION.to_owned());
+        let noise = self.noise.map(|noise| format!("noise{noise}"));
+        let variant = Some(self.variant.name()).filter(|name| !name.is_empty());
+        let parts = [
+            ablation,
+            Some(self.experiment.name.to_owned()),
+            noise,
+            Some(self.preset.name().to_owned()),
+            variant,
+            Some(self.seed.to_string()),
+        ];
+        let name = parts.into_iter().flatten().collect::<Vec<_>>().join("-");
+        match &self.overrides[..] {
+            [] => name,
+            own => format!("{name}+{:08x}", hash(&own.join("\n")) as u32),
+        }
+    }
+
+    /// For people.
+    pub(crate) fn title(&self) -> String {
+        let what = match self.variant {
+            Variant::Plain => String::new(),
+            Variant::Inducing(m) => format!(", {m} inducing points"),
+            Variant::Fold(fold) => format!(", fold {} of {FOLDS}", fold + 1),
+        };
+        let noise = self.noise.map_or(String::new(), |noise| format!(" with noise {noise}"));
+        format!("{}{noise}, {}, seed {}{what}", self.experiment.name, self.preset.name(), self.seed)
+    }
+
+    /// What runs that differ by seed, fold or inducing points have in common, for people.
+    pub(crate) fn group(&self) -> String {
+        let ablation = if matches!(self.variant, Variant::Inducing(_)) { "ablation of " } else { "" };
+        let noise = self.noise.map_or(String::new(), |noise| format!(" with noise {noise}"));
+        format!("{ablation}{}{noise}, {}", self.experiment.name, self.preset.name())
+    }
+
+    /// Whether it gets all threads.
+    pub(crate) fn alone(&self) -> bool {
+        self.experiment.wants_all_threads(self.preset)
+    }
+
+    /// The resolved configuration.
+    pub(crate) fn config(&self) -> Result<Config, Failure> {
+        let mut settings = Vec::new();
+        let kind = match self.experiment.origin {
+            Origin::Simulated(..) => {
+                settings.extend(["data.target=[\"y\"]".to_owned(), "data.test_share=0.4".to_owned()]);
+                Kind::Numbers
+            }
+            Origin::Numbers(set, _) => {
+                settings.push("data.test_share=0.4".to_owned());
+                settings.extend(columns(set));
+                Kind::Numbers
+            }
+            Origin::Texts(set) => {
+                settings.extend(columns(set));
+                Kind::TextClasses
+            }
+            Origin::Images(_) => Kind::Images,
+            Origin::Graphs(_) => Kind::Graphs,
+        };
+        if !self.experiment.has_classes() {
+            settings.push("data.task=\"regression\"".to_owned());
+        }
+        if self.preset == Preset::Paper {
+            settings.extend(self.experiment.settings.iter().map(|&setting| setting.to_owned()));
+        }
+        settings.extend(self.overrides.iter().cloned());
+        match self.variant {
+            Variant::Plain => {}
+            Variant::Inducing(m) => settings.push(format!("gp.inducing={m}")),
+            Variant::Fold(fold) => {
+                settings.extend([format!("data.folds={FOLDS}"), format!("data.fold={fold}")]);
+            }
+        }
+        settings.push(format!("seed={}", self.seed));
+        Ok(Config::resolve(kind, Some(self.preset.name()), None, &settings)?)
+    }
+
+    /// The validation error at which the run may stop.
+    pub(crate) fn stop_below(&self) -> Option<f64> {
+        self.experiment.stop_below.filter(|_| self.preset == Preset::Paper && self.noise.is_none())
+    }
+
+    /// Names the configuration and the data that are asked for, whatever the seed and the fold.
+    pub(crate) fn fingerprint(&self, config: &Config) -> String {
+        let mut config = config.clone();
+        (config.seed, config.data.fold) = (0, 0);
+        let config = serde_json::to_string(&config).expect("a configuration is plain data");
+        let asked = (self.experiment.origin, self.noise, self.stop_below());
+        format!("{:016x}", hash(&format!("{asked:?} {config}")))
+    }
+}
+
+/// The meaning of a named table's columns, as settings.
+fn columns(set: data::NamedSet) -> Vec<String> {
+    let table = NamedTable { set, data_dir: PathBuf::new() };
+    let types = table.column_types().into_iter();
+    let mut settings: Vec<String> =
+        types.map(|(name, kind)| format!("data.columns.{}=\"{kind}\"", toml::Value::from(name))).collect();
+    settings.push(format!("data.target=[\"{}\"]", table.target()));
+    settings
+}
+
+/// FNV-1a: the same everywhere and always.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+/// The experiments that names stand for, each once, and whether the ablation is among them.
+pub(crate) fn asked_for(given: &[String]) -> Result<(Vec<&'static Experiment>, bool), Failure> {
+    let (mut chosen, mut ablation) = (Vec::<&'static Experiment>::new(), false);
+    for name in given {
+        let members: Vec<&str> = match GROUPS.iter().find(|(group, ..)| group == name) {
+            Some((.., members)) => members.to_vec(),
+            None if name == ABLATION => Vec::new(),
+            None if name == EVERYTHING => super::catalogue::ALL.iter().map(|e| e.name).collect(),
+            None => vec![name],
+        };
+        ablation |= [ABLATION, EVERYTHING].contains(&name.as_str());
+        for member in members {
+            let experiment = Experiment::from_name(member).ok_or_else(|| unknown(member))?;
+            if !chosen.iter().any(|other| other.name == experiment.name) {
+                chosen.push(experiment);
+            }
+        }
+    }
+    Ok((chosen, ablation))
+}
+
+fn unknown(name: &str) -> Failure {
+    let known = names();
+    let hint = match data::nearest(name, &known) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => format!("there are {}", known.join(", ")),
+    };
+    Failure::Usage(format!("there is no experiment `{name}`\nhint: {hint}"))
+}
+
+/// All runs, by seed first, so that every row has one figure before any has two.
+pub(crate) fn requests(
+    (chosen, ablation): (&[&'static Experiment], bool),
+    presets: &[Preset],
+    seeds: std::ops::Range<u64>,
+    noise: Option<f64>,
+    overrides: &[String],
+) -> Vec<Request> {
+    let mut all = Vec::new();
+    for seed in seeds {
+        let mut add = |experiment: &'static Experiment, variants: Vec<Variant>| {
+            let presets = experiment.presets.iter().filter(|preset| presets.contains(preset));
+            let simulated = matches!(experiment.origin, Origin::Simulated(..));
+            for &preset in presets {
+                all.extend(variants.iter().map(|&variant| Request {
+                    experiment,
+                    preset,
+                    variant,
+                    seed,
+                    noise: noise.filter(|_| simulated),
+                    overrides: overrides.to_vec(),
+                }));
+            }
+        };
+        for experiment in chosen {
+            let variants = match experiment.origin {
+                Origin::Graphs(_) => (0..FOLDS).map(Variant::Fold).collect(),
+                _ => vec![Variant::Plain],
+            };
+            add(experiment, variants);
+        }
+        let ablated = ABLATED.iter().filter(|_| ablation).filter_map(|name| Experiment::from_name(name));
+        for experiment in ablated {
+            add(experiment, INDUCING.map(Variant::Inducing).to_vec());
+        }
+    }
+    all
+}
