@@ -23,6 +23,7 @@ mod interruption;
 mod pictures;
 mod pipes;
 mod published;
+mod reports;
 mod reproduce;
 mod results;
 mod simulated;
