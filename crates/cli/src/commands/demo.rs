@@ -2,7 +2,8 @@
 
 use super::Failure;
 use super::given::Known;
-use super::train::{Job, RunArgs, check_writable, learn, tell_page};
+use super::learn::{Job, learn, tell_page};
+use super::train::{RunArgs, check_writable};
 use crate::output::print;
 use data::Simulated;
 use ign::Kind;

@@ -5,7 +5,8 @@
 
 use super::Failure;
 use super::given::Known;
-use super::train::{Job, RunArgs, check_writable, learn, tell_page};
+use super::learn::{Job, learn, tell_page};
+use super::train::{RunArgs, check_writable};
 use crate::output::{number, print, scores_json};
 use crate::progress::{interrupted, watch_for_interrupts};
 use data::Notice;

@@ -8,6 +8,7 @@ mod given;
 pub(crate) mod info;
 pub(crate) mod inspect;
 mod judged;
+mod learn;
 pub(crate) mod predict;
 pub(crate) mod report;
 pub(crate) mod reproduce;

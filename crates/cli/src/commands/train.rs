@@ -1,28 +1,19 @@
 //! `ign train`: a table, pictures or graphs in, a model file out.
 
 use super::given::{Given, GivenArgs, Known, read_table};
-use super::report::page_path;
+use super::learn::{Job, checkpoint_path, learn, tell_page};
 use super::{Failure, Reading, Threads, folds};
-use crate::output::{self, print};
-use crate::progress::{Progress, interrupted, watch_for_interrupts};
-use crate::times::Times;
-use data::{Column, ImageOptions, Notice, Source, Task};
-use ign::artifact::{load_checkpoint, save_checkpoint};
-use ign::{Config, Fit, FitEvent, Kind, Model, Prepared, Schema};
+use crate::progress::Progress;
+use data::{Column, ImageOptions, Source, Task};
+use ign::{Config, Kind};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-/// Fewer validation rows than this and the user is told so.
-const ROUGH_CALIBRATION: usize = 50;
-/// A checkpoint is written at the first epoch after so long.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(120);
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What to learn from: a table (CSV, Parquet or JSON lines, also .gz and .xz, or .npy; `-` reads standard input),
     /// a folder of pictures (a sub-folder for each class, idx or CIFAR-10 files), graphs (a zip archive or folder of
     /// the TU Dortmund collection, or JSON lines with nodes and edges), or a named set (mnist, toy-mnist, cifar10,
-    /// fashion-mnist, imdb-text, imdb-graph)
+    /// fashion-mnist, imdb-text, imdb-graph; protein, pm25, energy, bike-hour, …: `ign reproduce --list`)
     input: String,
     /// Column to predict, or a .npy file of them; several with commas
     #[arg(long, value_delimiter = ',')]
@@ -139,6 +130,10 @@ impl RunArgs {
         self.threads.start()
     }
 
+    pub(crate) fn no_report(&self) -> bool {
+        self.no_report
+    }
+
     pub(crate) fn json(&self) -> bool {
         self.json
     }
@@ -152,7 +147,7 @@ impl RunArgs {
     }
 
     /// How the run shows itself.
-    fn progress(&self) -> Progress {
+    pub(crate) fn progress(&self) -> Progress {
         let progress = Progress::new(self.quiet, self.dashboard && !self.json);
         if self.dashboard && self.json {
             progress.note("no dashboard: `--json` is for programs");
@@ -273,163 +268,11 @@ fn refuse_target(config: &Config, input: &str, what: &str) -> Result<(), Failure
     )))
 }
 
-/// All that a training run needs.
-pub(crate) struct Job<'a> {
-    pub(crate) known: &'a Known,
-    pub(crate) prepared: Prepared,
-    pub(crate) notices: Vec<Notice>,
-    pub(crate) config: &'a Config,
-    pub(crate) out: &'a Path,
-    pub(crate) args: &'a RunArgs,
-    /// Scores of a cross-validation, which then are part of what is printed.
-    pub(crate) folds: Option<serde_json::Value>,
-}
-
-/// Trains, saves, prints the scores and writes the page, whose path it returns: it is to be told last.
-pub(crate) fn learn(job: Job<'_>) -> Result<Option<PathBuf>, Failure> {
-    let Job { known, prepared, notices, config, out, args, folds } = job;
-    let page = (!args.no_report).then(|| page_path(out));
-    if let Some(page) = &page {
-        check_writable(page)?;
-    }
-    let threads = args.threads.start();
-    let started = Instant::now();
-    let mut progress = args.progress();
-    notices.iter().chain(&prepared.notices).for_each(|notice| progress.note(&notice.to_string()));
-    let [train, validation, test] = prepared.rows();
-    let schema = &prepared.schema;
-    let inputs = match schema {
-        Schema::Table(table) => match table.text_columns().count() {
-            0 => format!("{} inputs as {} numbers", table.inputs.len(), schema.width()),
-            texts => {
-                let others = table.inputs.len() - texts;
-                let words: Vec<String> = table
-                    .text_columns()
-                    .map(|(name, t)| format!("`{name}` knows {} words", t.vocabulary()))
-                    .collect();
-                format!("{texts} texts ({}), {others} other inputs", words.join(", "))
-            }
-        },
-        Schema::Graphs(_) => format!("graphs whose nodes have {} numbers", schema.width()),
-        Schema::Images(_) | Schema::Own(_) => format!("pictures of {} numbers", schema.width()),
-    };
-    progress.note(&format!(
-        "{train} rows to train on, {validation} for validation, {test} for the test; {inputs}"
-    ));
-    if let Some(classes) = schema.classes() {
-        progress.note(&priors(classes, schema.class_counts()));
-    }
-    if config.train.recalibrate && validation < ROUGH_CALIBRATION {
-        progress.note(&format!("only {validation} rows to calibrate with: uncertainties are rough guesses"));
-    }
-    let checkpoint = checkpoint_path(out);
-    let fingerprint = prepared.fingerprint();
-    let resume = if args.resume { Some(load_checkpoint(&checkpoint, config, &fingerprint)?) } else { None };
-    watch_for_interrupts("what has been learned is being saved");
-    let mut saved = Instant::now();
-    let mut failed = None;
-    let mut times = if args.resume { Times::load(out) } else { Times::new() };
-    let fit = prepared.fit(config, threads, resume, &mut |event| {
-        progress.show(&event);
-        times.hear(&event);
-        if let FitEvent::Standing(standing) = event
-            && saved.elapsed() > CHECKPOINT_EVERY
-        {
-            saved = Instant::now();
-            if let Err(error) = save_checkpoint(&checkpoint, config, &fingerprint, standing) {
-                failed = Some(error);
-                return false;
-            }
-        }
-        !interrupted()
-    })?;
-    progress.finish();
-    if let Some(error) = failed {
-        return Err(error.into());
-    }
-    match fit {
-        Fit::Interrupted(standing) => {
-            save_checkpoint(&checkpoint, config, &fingerprint, &standing)?;
-            times.save(out)?;
-            eprintln!(
-                "stopped; go on with the same command and `--resume` (checkpoint {})",
-                checkpoint.display()
-            );
-            Err(Failure::Interrupted)
-        }
-        Fit::Finished(model) => {
-            model.save(out)?;
-            // What it was for is done; a leftover would only mislead.
-            let _ = std::fs::remove_file(&checkpoint);
-            times.save(out)?;
-            if let Some(page) = &page {
-                super::report::of_training(&model, &prepared, known, out, &times, page)?;
-            }
-            report(&model, out, page.as_deref(), args, started.elapsed(), folds)?;
-            Ok(page)
-        }
-    }
-}
-
-fn report(
-    model: &Model,
-    out: &Path,
-    page: Option<&Path>,
-    args: &RunArgs,
-    elapsed: Duration,
-    folds: Option<serde_json::Value>,
-) -> Result<(), Failure> {
-    let metrics = &model.header().metrics;
-    if args.json {
-        let parts: serde_json::Map<_, _> =
-            metrics.iter().map(|(part, scores)| (part.clone(), output::scores_json(scores))).collect();
-        let mut json =
-            serde_json::json!({ "model": out, "seconds": elapsed.as_secs_f64(), "metrics": parts });
-        json["report"] = serde_json::json!(page);
-        if let Some(folds) = folds {
-            json["cross_validation"] = folds;
-        }
-        return print(&json.to_string());
-    }
-    if args.quiet {
-        return Ok(());
-    }
-    for (part, scores) in metrics {
-        print(&format!("{}\n{}", output::part(part), output::scores(scores)))?;
-    }
-    print(&format!("{} written in {:.0} s", out.display(), elapsed.as_secs_f64()))
-}
-
-/// The last line: where the page is.
-pub(crate) fn tell_page(page: Option<&Path>, args: &RunArgs) -> Result<(), Failure> {
-    match page {
-        Some(page) if !args.json && !args.quiet => print(&page.display().to_string()),
-        _ => Ok(()),
-    }
-}
-
-/// How frequent the classes are.
-fn priors(classes: &[String], counts: &[usize]) -> String {
-    const SHOWN: usize = 12;
-    let total = counts.iter().sum::<usize>().max(1) as f64;
-    let share = |(class, &count): (&String, &usize)| format!("{class} {:.1} %", 100.0 * count as f64 / total);
-    let shares: Vec<String> = classes.iter().zip(counts).take(SHOWN).map(share).collect();
-    let more = if classes.len() > SHOWN { ", …" } else { "" };
-    format!("{} classes: {}{more}", classes.len(), shares.join(", "))
-}
-
 /// `prices.csv.gz` → `prices.ign`, in the current folder.
 fn default_path(table: &str) -> PathBuf {
     let name = Path::new(table).file_name().and_then(|n| n.to_str()).unwrap_or("model");
     let stem = name.split('.').find(|part| !part.is_empty() && *part != "-").unwrap_or("model");
     PathBuf::from(format!("{stem}.ign"))
-}
-
-/// `price.ign` → `price.ign.checkpoint`.
-fn checkpoint_path(out: &Path) -> PathBuf {
-    let mut name = out.as_os_str().to_owned();
-    name.push(".checkpoint");
-    PathBuf::from(name)
 }
 
 /// Refuses an output that is also an input.
