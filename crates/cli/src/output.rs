@@ -125,5 +125,5 @@ pub(crate) fn number(x: f64) -> String {
         return format!("{x}");
     }
     let digits = (3 - x.abs().log10().floor() as i32).max(0) as usize;
-    if digits > 8 { format!("{x:.3e}") } else { format!("{x:.digits$}") }
+    if digits > 8 || x.abs() >= 1e12 { format!("{x:.3e}") } else { format!("{x:.digits$}") }
 }

@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+/// No epoch takes a year.
+const LONGEST: f64 = 3e7;
+
 /// Seconds of epochs.
 #[derive(Debug)]
 pub(crate) struct Times {
@@ -33,7 +36,8 @@ impl Times {
     /// What a run left beside its model; nothing if it left nothing that can be read.
     pub(crate) fn load(model: &Path) -> Self {
         let text = std::fs::read_to_string(path(model)).unwrap_or_default();
-        let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let sane = |line: &Line| (0.0..LONGEST).contains(&line.seconds);
+        let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok()).filter(sane).collect();
         Self { lines, ..Self::new() }
     }
 

@@ -30,6 +30,17 @@ impl Observed {
     }
 }
 
+/// What the columns of a table are worth.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Importance {
+    /// Rows that were shuffled.
+    pub rows: usize,
+    /// How often; figures are means.
+    pub shuffles: usize,
+    /// In the table's order.
+    pub columns: Vec<ColumnImportance>,
+}
+
 /// What one column is worth.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnImportance {
@@ -38,12 +49,14 @@ pub struct ColumnImportance {
     /// How much the error grows when the column is shuffled: the RMSE of one target in its own units, of several the
     /// mean of those in deviations of the targets; of classes the negative log-probability.
     pub error: f64,
-    /// Mean of |log(spread with the column shuffled) − log(spread)|: standard deviation of numbers, entropy of classes.
+    /// Σ |spread with the column shuffled − spread| / Σ spread: standard deviation of numbers, entropy of classes.
     pub spread: f64,
 }
 
-/// Predictions of rows times columns at the most.
+/// Predictions of rows, times columns, times shuffles, at the most.
 const WORK: usize = 200_000;
+/// Shuffles of a column at the most: one alone may be luck.
+const SHUFFLES: usize = 5;
 /// Rows at the least and at the most.
 const ROWS: [usize; 2] = [100, 2000];
 
@@ -54,15 +67,15 @@ struct Judgement {
 }
 
 impl Model {
-    /// Importance of each column of a table, in the table's order, and how many rows it was measured on: a random part
-    /// of `rows`, of which `observed` is known. `None` where the inputs are no table, or one of a single column.
+    /// Importance of each column of a table, measured on a random part of `rows`, of which `observed` is known. `None`
+    /// where the inputs are no table, or one of a single column.
     pub fn importance(
         &self,
         inputs: &Inputs,
         rows: &[usize],
         observed: &Observed,
         seed: u64,
-    ) -> Option<(usize, Vec<ColumnImportance>)> {
+    ) -> Option<Importance> {
         let (Inputs::Table(matrix), Some(schema)) = (inputs, self.header().schema.table()) else {
             return None;
         };
@@ -78,31 +91,34 @@ impl Model {
         let matrix = select(matrix, &rows);
         let base = self.judge(&Inputs::Table(matrix.clone()), &observed);
         let mut order: Vec<usize> = (0..rows.len()).collect();
+        let shuffles = (WORK / (schema.inputs.len() * rows.len())).clamp(1, SHUFFLES);
+        let whole = base.spread.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         let (mut columns, mut text) = (Vec::new(), 0);
         for (index, input) in schema.inputs.iter().enumerate() {
-            order.shuffle(rng);
-            let mut shuffled = matrix.clone();
-            for features in schema.features_of(index) {
-                for (to, &from) in order.iter().enumerate() {
-                    let from = from * matrix.width;
-                    shuffled.x[to * matrix.width..][features.clone()]
-                        .copy_from_slice(&matrix.x[from..][features.clone()]);
+            let is_text = matches!(input.encoding, data::Encoding::Text { .. });
+            let mut column = ColumnImportance { name: input.name.clone(), error: 0.0, spread: 0.0 };
+            for _ in 0..shuffles {
+                order.shuffle(rng);
+                let mut shuffled = matrix.clone();
+                for features in schema.features_of(index) {
+                    for (to, &from) in order.iter().enumerate() {
+                        let from = from * matrix.width;
+                        shuffled.x[to * matrix.width..][features.clone()]
+                            .copy_from_slice(&matrix.x[from..][features.clone()]);
+                    }
                 }
+                if is_text {
+                    shuffled.texts[text] = select_texts(&matrix.texts[text], &order);
+                }
+                let judged = self.judge(&Inputs::Table(shuffled), &observed);
+                let moved: f64 = judged.spread.iter().zip(&base.spread).map(|(a, b)| (a - b).abs()).sum();
+                column.error += (judged.error - base.error) / shuffles as f64;
+                column.spread += moved / whole / shuffles as f64;
             }
-            if matches!(input.encoding, data::Encoding::Text { .. }) {
-                shuffled.texts[text] = select_texts(&matrix.texts[text], &order);
-                text += 1;
-            }
-            let judged = self.judge(&Inputs::Table(shuffled), &observed);
-            let change = |(a, b): (&f64, &f64)| (a.max(1e-12).ln() - b.max(1e-12).ln()).abs();
-            let spread = judged.spread.iter().zip(&base.spread).map(change).sum::<f64>() / rows.len() as f64;
-            columns.push(ColumnImportance {
-                name: input.name.clone(),
-                error: judged.error - base.error,
-                spread,
-            });
+            text += usize::from(is_text);
+            columns.push(column);
         }
-        Some((rows.len(), columns))
+        Some(Importance { rows: rows.len(), shuffles, columns })
     }
 
     fn judge(&self, inputs: &Inputs, observed: &Observed) -> Judgement {

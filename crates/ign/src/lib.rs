@@ -34,7 +34,7 @@ pub use config::{Config, Kind};
 pub use error::Error;
 pub use fit::{Fit, FitEvent, Listener, Standing};
 pub use gp::Kernel;
-pub use importance::{ColumnImportance, Observed};
+pub use importance::{ColumnImportance, Importance, Observed};
 pub use inputs::{Images, Inputs, Matrix, Own};
 pub use model::{
     ClassPrediction, Features, Latent, Model, ModelHeader, NetworkHeader, Prediction, Score, Scores,

@@ -49,7 +49,8 @@ impl Metrics {
             n,
             rmse,
             mae: average(&|i| (y[i] - mean[i]).abs()),
-            r2: (spread > 0.0).then(|| 1.0 - (rmse / spread).powi(2)),
+            // Equal targets differ from their computed mean in the last bits.
+            r2: (spread > 1e-12 * y_mean.abs()).then(|| 1.0 - (rmse / spread).powi(2)),
             nll: average(&|i| gaussian_nll(y[i], mean[i], std[i])),
             crps: average(&|i| gaussian_crps(y[i], mean[i], std[i])),
             coverage_50: coverage(LEVELS[0]),

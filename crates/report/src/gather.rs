@@ -77,6 +77,8 @@ pub struct Request<'a> {
 
 /// Inducing points that a page shows with their examples; the others only count.
 pub const SHOWN: usize = 64;
+/// Rows at least for directions of their own.
+const FEW: usize = 10;
 /// Nearest examples of each that a page shows.
 pub const NEAREST: usize = 5;
 
@@ -141,7 +143,10 @@ pub fn gather(model: &Model, request: &Request<'_>) -> ModelRecord {
 fn feature_space(model: &Model, features: &Features, drawn: &[usize]) -> Option<FeatureSpace> {
     let head = model.heads().next()?;
     let (phi, d) = (&features.networks[0], head.w.len() / head.b.len());
-    let projection = Projection::fit(phi, d);
+    // A handful of rows has no directions of its own; the points then lend theirs.
+    let few = features.rows < FEW;
+    let projection =
+        if few { Projection::fit(&[&phi[..], &head.z].concat(), d) } else { Projection::fit(phi, d) };
     let of_drawn: Vec<f32> = drawn.iter().flat_map(|&i| &phi[i * d..(i + 1) * d]).copied().collect();
     Some(FeatureSpace {
         dim: d,
@@ -153,20 +158,18 @@ fn feature_space(model: &Model, features: &Features, drawn: &[usize]) -> Option<
 
 fn importance(model: &Model, request: &Request<'_>) -> Option<Importance> {
     let judged = &request.around.judged;
-    let (rows, mut columns) =
+    let measured =
         model.importance(judged.inputs, judged.rows, request.observed, model.header().config.seed)?;
+    let ign::Importance { rows, shuffles, mut columns } = measured;
     columns.sort_by(|a, b| b.error.total_cmp(&a.error));
     let measure = match model.header().schema.numbers() {
         [] => "NLL (nats)".to_owned(),
         [only] => format!("RMSE of {}", only.name),
         _ => "RMSE in deviations of the targets".to_owned(),
     };
-    let column = |c: ign::ColumnImportance| ColumnImportance {
-        name: c.name,
-        error: c.error,
-        spread: c.spread.exp_m1(),
-    };
-    Some(Importance { rows, measure, columns: columns.into_iter().map(column).collect() })
+    let column =
+        |c: ign::ColumnImportance| ColumnImportance { name: c.name, error: c.error, spread: c.spread };
+    Some(Importance { rows, shuffles, measure, columns: columns.into_iter().map(column).collect() })
 }
 
 /// Names of a row's cells.

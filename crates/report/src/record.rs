@@ -264,6 +264,8 @@ pub struct Refined {
 pub struct Importance {
     /// Rows that were shuffled.
     pub rows: usize,
+    /// How often.
+    pub shuffles: usize,
     /// What `error` is: `RMSE of price`, `NLL`.
     pub measure: String,
     /// The most important first.
@@ -277,6 +279,6 @@ pub struct ColumnImportance {
     pub name: String,
     /// How much the error grows.
     pub error: f64,
-    /// Mean relative change of the predicted deviation (of classes: of the entropy), 0.1 is 10 %.
+    /// Mean absolute change of the predicted deviation (of classes: of the entropy) against its mean, 0.1 is 10 %.
     pub spread: f64,
 }

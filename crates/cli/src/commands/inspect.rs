@@ -2,7 +2,7 @@
 
 use super::given::GivenArgs;
 use super::judged::{Asked, Judged, Truth};
-use super::report::{make_folder, show};
+use super::report::{make_folder, read_once, show};
 use super::{Failure, Reading, Threads};
 use crate::output::{number, print};
 use data::{Part, write_atomically};
@@ -49,6 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             args.model.display()
         )));
     }
+    read_once(&[Some(&args.data), args.test.as_ref()].into_iter().flatten().collect::<Vec<_>>(), 1)?;
     let known = read(args, &model, &args.data, Part::Train)?;
     let test = match &args.test {
         Some(input) => Some(read(args, &model, input, Part::Test)?),
@@ -155,7 +156,7 @@ impl Found<'_> {
         );
         let idle = network.inducing.iter().filter(|point| point.leaning == 0).count();
         text += &format!(
-            "leaning: how many of the {} of {} have this point as their most similar one ({idle} points have none)\n",
+            "leaning: how many of the {} of {} have this point as their most similar one; {idle} of the points have none\n",
             judged.rows.len(),
             judged.words
         );

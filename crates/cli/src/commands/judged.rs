@@ -113,6 +113,11 @@ impl Asked<'_> {
             let targets = if with_targets { targets } else { Vec::new() };
             return Ok(read_columns(source, &options, &[schema.columns(), targets].concat())?);
         };
+        if !Path::new(file).exists() {
+            return Err(Failure::Usage(format!(
+                "there is no file {file}\nhint: `--target` names a .npy file of the targets"
+            )));
+        }
         if !is_npy(file) {
             return Err(Failure::Usage(format!(
                 "`--target {file}` is no .npy file\nhint: the targets of {} are the columns that it was trained for",

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Fewer validation rows than this and the user is told so.
-const ROUGH_CALIBRATION: usize = 50;
+pub(crate) const ROUGH_CALIBRATION: usize = 50;
 /// A checkpoint is written at the first epoch after so long.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(120);
 

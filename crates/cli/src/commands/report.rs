@@ -2,6 +2,7 @@
 
 use super::given::{GivenArgs, part};
 use super::judged::{Asked, Judged, Truth};
+use super::learn::ROUGH_CALIBRATION;
 use super::show::Shown;
 use super::train::{check_not_input, check_writable};
 use super::{Failure, Reading, Threads};
@@ -23,7 +24,7 @@ pub(crate) struct Args {
     /// Where the nearest examples of the inducing points are looked for, best what was learned from [default: the test's]
     #[arg(long, value_name = "INPUT")]
     data: Option<String>,
-    /// Where to write the page [default: the first model's name with .report.html]
+    /// Where to write the page; `-` is standard output [default: the first model's name with .report.html]
     #[arg(short, long)]
     out: Option<PathBuf>,
     /// Write each figure into this folder too, as SVG and PNG
@@ -45,10 +46,15 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let out = args.out.clone().unwrap_or_else(|| page_path(&args.models[0]));
-    let inputs: Vec<&Path> =
-        args.models.iter().map(PathBuf::as_path).chain([Path::new(&args.test)]).collect();
-    check_not_input(&out, &inputs)?;
-    check_writable(&out)?;
+    let others = [Some(&args.test), args.data.as_ref(), args.target.as_ref()].into_iter().flatten();
+    let inputs: Vec<&Path> = args.models.iter().map(PathBuf::as_path).chain(others.map(Path::new)).collect();
+    read_once(&[&args.test], args.models.len())?;
+    read_once(&[Some(&args.test), args.data.as_ref()].into_iter().flatten().collect::<Vec<_>>(), 1)?;
+    let to_stdout = out == Path::new("-");
+    if !to_stdout {
+        check_not_input(&out, &inputs)?;
+        check_writable(&out)?;
+    }
     if let Some(folder) = &args.figures {
         make_folder(folder)?;
     }
@@ -58,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     check_alike(&args.models, &models)?;
     let mut notes = Vec::new();
     let mut records = Vec::new();
-    for (path, model) in args.models.iter().zip(&models) {
+    for ((path, name), model) in args.models.iter().zip(names(&args.models)).zip(&models) {
         let judged = read(args, path, model, &args.test, part(&args.part), Truth::Needed)?;
         let known = match &args.data {
             Some(input) => Some(read(args, path, model, input, Part::Train, Truth::IfThere)?),
@@ -68,6 +74,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let fresh: Vec<String> = all.filter(|note| !notes.contains(note)).collect();
         fresh.iter().for_each(|note| eprintln!("note: {note}"));
         notes.extend(fresh);
+        notes.extend(
+            cautions(model, judged.inputs.rows())
+                .into_iter()
+                .filter(|note| !notes.contains(note))
+                .collect::<Vec<_>>(),
+        );
         let Some(observed) = &judged.observed else { unreachable!("the truth was needed") };
         let rows: Vec<usize> = (0..judged.inputs.rows()).collect();
         if rows.is_empty() {
@@ -89,7 +101,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         records.push(gather(
             model,
             &Request {
-                name: file_name(path),
+                name,
                 around: around(model, side(), known_side),
                 observed,
                 seconds: Times::load(path).of(model.header()),
@@ -104,8 +116,55 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         notes,
         models: records,
     };
-    write(&page, &out, args.figures.as_deref())?;
+    if let Some(folder) = &args.figures {
+        write_figures(&page, folder)?;
+    }
+    let html = report::render(&page);
+    if to_stdout {
+        return print(&html);
+    }
+    write_atomically(&out, |file| file.write_all(html.as_bytes()))?;
     print(&out.display().to_string())
+}
+
+/// Fewer rows than this and shares of them are rough.
+const FEW_ROWS: usize = 30;
+
+/// What a reader of figures should know of the rows behind them.
+fn cautions(model: &Model, judged: usize) -> Vec<String> {
+    let header = model.header();
+    let mut notes = Vec::new();
+    if header.config.train.recalibrate && header.rows[1] < ROUGH_CALIBRATION {
+        notes.push(format!(
+            "{}: uncertainties are rough guesses",
+            counted(header.rows[1], "to calibrate with")
+        ));
+    }
+    if judged < FEW_ROWS {
+        notes.push(format!("{}: scores and shares are rough", counted(judged, "to judge by")));
+    }
+    notes
+}
+
+fn counted(rows: usize, what: &str) -> String {
+    format!("only {rows} row{} {what}", if rows == 1 { "" } else { "s" })
+}
+
+/// Names of files; their paths where names alone would not tell them apart.
+fn names(paths: &[PathBuf]) -> Vec<String> {
+    let names: Vec<String> = paths.iter().map(|path| file_name(path)).collect();
+    let unique = names.iter().collect::<std::collections::BTreeSet<_>>().len() == names.len();
+    if unique { names } else { paths.iter().map(|path| path.display().to_string()).collect() }
+}
+
+/// Refuses to read standard input more than once.
+pub(crate) fn read_once(inputs: &[&String], times: usize) -> Result<(), Failure> {
+    if inputs.iter().filter(|input| **input == "-").count() * times > 1 {
+        return Err(Failure::Usage(
+            "standard input can be read only once\nhint: write it to a file and name that".into(),
+        ));
+    }
+    Ok(())
 }
 
 /// Steps towards inducing points of a convolutional network, which are slow; `ign inspect` takes more.
@@ -120,38 +179,40 @@ fn around<'a>(model: &Model, judged: Side<'a>, known: Side<'a>) -> Around<'a> {
     Around { judged, known, nearest: NEAREST, shown: SHOWN, refine: Some(options) }
 }
 
-/// Writes the page, and its figures into a folder.
-pub(crate) fn write(page: &Report, out: &Path, figures: Option<&Path>) -> Result<(), Failure> {
-    if let Some(folder) = figures {
-        for figure in report::figures(page) {
-            let place = |ending: &str| folder.join(format!("{}.{ending}", figure.name));
-            write_atomically(&place("svg"), |file| file.write_all(figure.svg.as_bytes()))?;
-            let png = figure.png(2.0).map_err(|e| Failure::Usage(e.to_string()))?;
-            write_atomically(&place("png"), |file| file.write_all(&png))?;
-        }
+/// Writes each figure into a folder.
+fn write_figures(page: &Report, folder: &Path) -> Result<(), Failure> {
+    for figure in report::figures(page) {
+        let place = |ending: &str| folder.join(format!("{}.{ending}", figure.name));
+        write_atomically(&place("svg"), |file| file.write_all(figure.svg.as_bytes()))?;
+        let png = figure.png(2.0).map_err(|e| Failure::Usage(e.to_string()))?;
+        write_atomically(&place("png"), |file| file.write_all(&png))?;
     }
-    let html = report::render(page);
-    Ok(write_atomically(out, |file| file.write_all(html.as_bytes()))?)
+    Ok(())
 }
 
-pub(crate) fn made_by() -> String {
+fn made_by() -> String {
     format!("ign {}", env!("CARGO_PKG_VERSION"))
 }
 
 /// What heads the page.
-pub(crate) fn title(paths: &[PathBuf], model: &Model) -> String {
-    let names: Vec<String> = paths.iter().map(|path| file_name(path)).collect();
-    format!("{}: {}", names.join(", "), model.header().schema.target_names().join(", "))
+fn title(paths: &[PathBuf], model: &Model) -> String {
+    format!("{}: {}", names(paths).join(", "), model.header().schema.target_names().join(", "))
 }
 
 /// `models/price.ign` → `price.ign`
-pub(crate) fn file_name(path: &Path) -> String {
+fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// `price.ign` → `price.report.html`, in the same folder.
+/// `price.ign` → `price.report.html`, `price-1.2` → `price-1.2.report.html`, in the same folder.
 pub(crate) fn page_path(model: &Path) -> PathBuf {
-    model.with_extension("report.html")
+    let mut name = match model.extension() {
+        Some(ending) if ending == "ign" => model.with_extension(""),
+        _ => model.to_owned(),
+    }
+    .into_os_string();
+    name.push(".report.html");
+    PathBuf::from(name)
 }
 
 /// Makes a folder for pictures.
@@ -245,8 +306,9 @@ pub(crate) fn of_training(
         title: title(&paths, model),
         judged_on: words.into(),
         made_by: made_by(),
-        notes: prepared.notices.iter().map(ToString::to_string).collect(),
+        notes: prepared.notices.iter().map(ToString::to_string).chain(cautions(model, rows.len())).collect(),
         models: vec![record],
     };
-    write(&page, place, None)
+    let html = report::render(&page);
+    Ok(write_atomically(place, |file| file.write_all(html.as_bytes()))?)
 }

@@ -2,6 +2,7 @@
 
 use super::given::{Given, GivenArgs, Known, read_table};
 use super::learn::{Job, checkpoint_path, learn, tell_page};
+use super::report::page_path;
 use super::{Failure, Reading, Threads, folds};
 use crate::progress::Progress;
 use data::{Column, ImageOptions, Source, Task};
@@ -182,7 +183,9 @@ impl Args {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let out = args.out.clone().unwrap_or_else(|| default_path(&args.input));
     let mut settings = args.settings();
-    check_not_input(&out, &[Path::new(&args.input)])?;
+    for made in [out.clone(), page_path(&out)] {
+        check_not_input(&made, &[Path::new(&args.input)])?;
+    }
     let (known, notices, config) = match args.given.recognise(std::slice::from_ref(&args.input))? {
         Given::Images(source) => {
             let config = args.run.config(Kind::Images, &settings)?;

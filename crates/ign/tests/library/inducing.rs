@@ -123,15 +123,15 @@ fn the_column_that_decides_matters_and_a_column_of_noise_does_not() {
     let model = model(&data, &tiny(&["train.warm_epochs=60", "train.epochs=10"]));
     let inputs = encoded(&model, &data);
     let observed = Observed::Numbers(y);
-    let (rows, columns) =
-        model.importance(&inputs, &all(&inputs), &observed, 0).expect("a table of two columns");
-    assert_eq!(rows, 600);
+    let measured = model.importance(&inputs, &all(&inputs), &observed, 0).expect("a table of two columns");
+    assert_eq!((measured.rows, measured.shuffles), (600, 5));
+    let columns = &measured.columns;
     let [a, b] = &columns[..] else { panic!("{columns:?}") };
     assert_eq!([a.name.as_str(), b.name.as_str()], ["a", "b"]);
     // Shuffling `a` makes of y and its prediction two independent numbers: the RMSE is √2 deviations of y, 4.08.
     assert!((a.error - 4.08).abs() < 0.5 && b.error.abs() < 0.3, "{columns:?}");
     assert!(columns.iter().all(|column| column.spread >= 0.0 && column.spread.is_finite()));
-    assert_eq!(model.importance(&inputs, &all(&inputs), &observed, 0), Some((rows, columns)));
+    assert_eq!(model.importance(&inputs, &all(&inputs), &observed, 0), Some(measured.clone()));
 }
 
 #[test]

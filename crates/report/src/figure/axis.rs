@@ -32,13 +32,12 @@ impl Axis {
         Self { low: low - room, high: high + room, log: false }
     }
 
-    /// From zero where the values come near it: for what cannot be negative.
+    /// From zero to a little above the largest value: for what cannot be negative, so that a small difference looks
+    /// small.
     pub(crate) fn from_zero(values: impl IntoIterator<Item = f64>) -> Self {
-        let (low, high) = bounds(values);
-        if low >= 0.0 && low < 0.4 * high {
-            return Self { low: 0.0, high: high + (high - low) * 0.04, log: false };
-        }
-        Self::around([low, high])
+        let (low, high) = bounds(values.into_iter().map(|x| x.max(0.0)).chain([0.0]));
+        let high = if low < 0.0 { 1.0 } else { high };
+        Self { low: 0.0, high: high * 1.04, log: false }
     }
 
     /// Powers of ten; values that are not positive are left out.

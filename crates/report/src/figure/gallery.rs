@@ -28,7 +28,8 @@ pub(crate) fn draw(title: &str, nearest: &[&Picture], refined: &[&Picture], desc
 fn grid(canvas: &mut Canvas, pictures: &[&Picture], left: f64) -> f64 {
     let across = ACROSS.min(pictures.len().max(1));
     let (url, aspect) = sprite::single(pictures, across);
-    let width = SIDE * across as f64 / ACROSS as f64;
+    // Tall and narrow pictures do not make an endless sheet.
+    let width = (SIDE * across as f64 / ACROSS as f64).min(3.0 * SIDE * aspect);
     let height = width / aspect;
     let small = pictures.iter().all(|p| p.width.max(p.height) <= sprite::SMALL);
     let rendering =

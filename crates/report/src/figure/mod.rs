@@ -14,8 +14,10 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg;
 use std::sync::{Arc, OnceLock};
 
-/// Longest side of a picture that is still made, in pixels.
-const LONGEST: f32 = 16_384.0;
+/// Longest side of a picture, in pixels.
+const LONGEST: f32 = 8_192.0;
+/// Pixels of a unit of the drawing at the most.
+const MOST_SCALE: f32 = 10.0;
 
 /// A figure of the page on its own.
 #[derive(Debug, Clone)]
@@ -43,16 +45,20 @@ pub enum FigureError {
 }
 
 impl Figure {
-    /// The figure as PNG, `scale` pixels for each unit of the drawing; letters are of the DejaVu fonts, which
-    /// are part of the program.
+    /// The figure as PNG, `scale` pixels for each unit of the drawing, fewer where a side would have more than 8,192;
+    /// letters are of the DejaVu fonts, which are part of the program.
     ///
     /// # Errors
-    /// When `scale` is not positive or gives more than 16,384 pixels a side.
+    /// When `scale` is no number from 0 to 10, or gives less than a pixel.
     pub fn png(&self, scale: f32) -> Result<Vec<u8>, FigureError> {
         let options =
             usvg::Options { font_family: "DejaVu Sans".into(), fontdb: fonts(), ..Default::default() };
         let tree =
             usvg::Tree::from_str(&self.svg, &options).map_err(|e| FigureError::Svg(e, self.name.clone()))?;
+        if !(0.0..=MOST_SCALE).contains(&scale) {
+            return Err(FigureError::Scale(scale, self.name.clone()));
+        }
+        let scale = scale.min(LONGEST / tree.size().width().max(tree.size().height()));
         let (width, height) = (tree.size().width() * scale, tree.size().height() * scale);
         let fits = |side: f32| (1.0..=LONGEST).contains(&side);
         let pixmap =

@@ -90,10 +90,12 @@ impl Scatter<'_> {
                     canvas.line(group.paint, 2.0, &d, " stroke-linecap=\"round\" data-marks=\"\"")
                 }
                 Shape::Diamond => {
+                    // Many of them would hide the rows beneath.
+                    let (width, fill) = if group.marks.len() > 64 { (0.8, 0.0) } else { (1.6, 0.9) };
                     let _ = writeln!(
                         canvas.body,
-                        "<path class=\"s-ink f-paper\" fill=\"{}\" stroke=\"{}\" stroke-width=\"1.6\" \
-                         fill-opacity=\"0.9\" d=\"{d}\" data-marks=\"\"/>",
+                        "<path class=\"s-ink f-paper\" fill=\"{}\" stroke=\"{}\" stroke-width=\"{width}\" \
+                         fill-opacity=\"{fill}\" d=\"{d}\" data-marks=\"\"/>",
                         PAPER.hex, INK.hex
                     );
                 }

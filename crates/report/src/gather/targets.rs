@@ -55,13 +55,18 @@ pub(super) fn numbers(
             after: within(&model.header().calibration[k], &std, level),
             before: within(&Calibration::none(), &std_before, level),
         };
-        let squares: Vec<f64> = y.iter().zip(&mean).map(|(y, mean)| (y - mean).powi(2)).collect();
+        // In units of the largest error, whose square always exists.
+        let unit = y.iter().zip(&mean).map(|(y, mean)| (y - mean).abs()).fold(f64::MIN_POSITIVE, f64::max);
+        let squares: Vec<f64> = y.iter().zip(&mean).map(|(y, mean)| ((y - mean) / unit).powi(2)).collect();
         TargetRecord::Number(NumberRecord {
             name,
             metrics,
             points: drawn.iter().zip(&places).map(point).collect(),
             coverage: LEVELS.map(coverage).to_vec(),
-            risk: risk_curve(&std, &squares).into_iter().map(|[share, mse]| [share, mse.sqrt()]).collect(),
+            risk: risk_curve(&std, &squares)
+                .into_iter()
+                .map(|[share, mse]| [share, unit * mse.sqrt()])
+                .collect(),
             spread: histogram(&std),
         })
     };

@@ -58,6 +58,7 @@ pub(super) fn reliability_lines(record: &ClassRecord) -> Vec<Named> {
     };
     let before = record.metrics.uncalibrated.as_ref();
     before
+        .filter(|before| before.reliability != record.metrics.reliability)
         .map(|u| (line(OTHERS, "6 4", &u.reliability), "before recalibration".to_owned()))
         .into_iter()
         .chain([(line(ACCENT, "", &record.metrics.reliability), "as delivered".to_owned())])
@@ -123,7 +124,12 @@ pub(super) fn risk(name: &str, y_title: &str, lines: &[RiskLine<'_>]) -> Drawn {
         diagonal: false,
         desc: "Error of the rows that remain when the least certain are left out.",
     };
-    let caption = "If the least certain rows are given to someone else, the error of the rest should fall: the line \
-                   should rise to the right. A flat line would mean that the stated uncertainty says nothing.";
+    let none = curves.lines.iter().flat_map(|line| &line.at).all(|at| at[1] == 0.0);
+    let caption = if none {
+        "Nothing is wrong, whatever is kept."
+    } else {
+        "If the least certain rows are given to someone else, the error of the rest should fall: the line should rise to the \
+         right. A flat line would mean that the stated uncertainty says nothing."
+    };
     Drawn::new(name, title, curves.draw(), caption.into())
 }

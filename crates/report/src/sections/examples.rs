@@ -159,7 +159,13 @@ pub(super) fn of_number(context: Context<'_>, record: &NumberRecord) -> String {
     let unsure: Vec<String> = largest(record.points.iter().map(|p| p.std)).into_iter().map(show).collect();
     let surprise = record.points.iter().map(|p| ((p.truth - p.mean) / p.std).abs());
     let wrong: Vec<String> = largest(surprise).into_iter().map(show).collect();
-    list(context, "The least certain", "The model itself says that it does not know these well.", &unsure)
+    let (low, high) =
+        record.points.iter().fold((f64::INFINITY, 0.0_f64), |(l, h), p| (l.min(p.std), h.max(p.std)));
+    let says = match low > 0.95 * high {
+        true => "The stated deviation is nearly the same for all rows: it tells none apart.",
+        false => "The rows whose stated deviation is the largest.",
+    };
+    list(context, "The least certain", says, &unsure)
         + &list(
             context,
             "The largest surprises",
@@ -192,7 +198,7 @@ pub(super) fn of_classes(context: Context<'_>, record: &ClassRecord) -> String {
     list(
         context,
         "The least certain",
-        "Several classes seem likely to the model here; percentages are probabilities.",
+        "The rows whose probabilities are the least clear; percentages are probabilities.",
         &unsure,
     ) + &list(
         context,

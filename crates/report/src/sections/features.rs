@@ -83,8 +83,8 @@ fn draw(context: Context<'_>, t: usize, target: &TargetRecord, space: &FeatureSp
     };
     let explained: f64 = space.explained.iter().sum();
     let caption = format!(
-        "Two principal components keep {} of the spread; what lies apart here is apart for the model too, what lies \
-         together may still be apart in the other {}.",
+        "Two principal components keep {} of the spread, each drawn to a scale of its own; what lies together here may still \
+         be apart in the other {}.",
         number::percent(explained),
         number::counted(space.dim.saturating_sub(2), "direction", "directions")
     );

@@ -15,7 +15,9 @@ pub(super) fn section(context: Context<'_>) -> Option<Section> {
     let measure = escape::cut(&importance.measure, 40);
     let error_title = format!("Growth of the error ({measure})");
     let errors: Vec<Bar> = shown.iter().map(|c| bars::bar(&c.name, c.error, ACCENT)).collect();
-    let spreads: Vec<Bar> = shown.iter().map(spread).collect();
+    let mut by_spread: Vec<&ColumnImportance> = importance.columns.iter().collect();
+    by_spread.sort_by(|a, b| b.spread.total_cmp(&a.spread));
+    let spreads: Vec<Bar> = by_spread.into_iter().take(MOST).map(spread).collect();
     let draw = |name: &str, title: &'static str, x_title: &str, bars: &[Bar], caption: &str| {
         let desc = "One bar for each column, the most important first.";
         let svg = bars::lying(Lying { title, x_title, y_title: "Column", desc }, bars);
@@ -34,7 +36,8 @@ pub(super) fn section(context: Context<'_>) -> Option<Section> {
             "What certainty owes to each column",
             "Change of the stated uncertainty (%)",
             &spreads,
-            "A long bar: values that do not fit the rest of the row make the model say that it is less sure.",
+            "How much the stated uncertainty moves, up or down, against its mean. A long bar: how sure the model is depends \
+             on this column.",
         ),
     ];
     let left_out = importance.columns.len() - shown.len();
@@ -47,14 +50,15 @@ pub(super) fn section(context: Context<'_>) -> Option<Section> {
         ),
     };
     let intro = format!(
-        "One column at a time is shuffled in {}, which takes away what it says. What this does to the error and to the \
+        "One column at a time is shuffled among {}, which takes away what it says; bars are means of {}. What this does to the error and to the \
          stated uncertainty shows what the model uses.{left_out}",
-        number::counted(importance.rows, "row", "rows")
+        number::counted(importance.rows, "row", "rows"),
+        number::counted(importance.shuffles, "shuffle", "shuffles")
     );
     Some(context.section("inputs", "Which inputs matter", intro, vec![Block::Figures(figures)]))
 }
 
 fn spread(column: &ColumnImportance) -> Bar {
-    let says = number::percent(column.spread);
+    let says = format!("{}\u{a0}%", number::significant(100.0 * column.spread, 2));
     Bar { says, ..bars::bar(&column.name, 100.0 * column.spread, SERIES[6]) }
 }

@@ -32,6 +32,12 @@ pub(super) fn range(values: impl Iterator<Item = f64>, low: f64, high: f64) -> (
     }
 }
 
+/// Where deviations hardly differ, colours from zero on: else the fourth digit would look like a difference.
+fn range_of_deviations(record: &NumberRecord) -> (f64, f64) {
+    let (low, high) = range(record.points.iter().map(|p| p.std), 0.02, 0.98);
+    if low > 0.8 * high { (0.0, high) } else { (low, high) }
+}
+
 pub(super) fn mean_std(context: Context<'_>, t: usize, record: &NumberRecord) -> Drawn {
     let (name, unit) = (context.target_id("mean-variance", t), unit(&record.name));
     let error = |p: &NumberPoint| (p.truth - p.mean).abs();
@@ -66,8 +72,7 @@ pub(super) fn predicted_observed(context: Context<'_>, t: usize, record: &Number
     let (name, unit) = (context.target_id("predicted-observed", t), unit(&record.name));
     let both = record.points.iter().flat_map(|p| [p.mean, p.truth]);
     let axis = Axis::around(both);
-    let deviations = |p: &NumberPoint| p.std;
-    let (low, high) = range(record.points.iter().map(deviations), 0.02, 0.98);
+    let (low, high) = range_of_deviations(record);
     let marks: Vec<_> =
         record.points.iter().enumerate().map(|(k, p)| (k as i64, [p.mean, p.truth], p.std)).collect();
     let ends = (number::significant(low, 2), number::significant(high, 2));

@@ -25,7 +25,7 @@ pub(super) fn section(context: Context<'_>) -> Option<Section> {
     let rmse = format!("Validation RMSE{of}");
     let nll = format!("Validation NLL{} (nats)", if numbers { ", standardised" } else { "" });
     let warm: Vec<Figure<'_>> = vec![
-        ("Loss on training rows (least squares)", Scale::Linear, |n, k| n.history[k].loss),
+        ("Loss on training rows", Scale::Linear, |n, k| n.history[k].loss),
         (&rmse, Scale::Linear, |n, k| n.history[k].rmse),
         ("Validation accuracy (%)", Scale::Linear, |n, k| Some(100.0 * n.history[k].accuracy?)),
         ("Time (s a step)", Scale::FromZero, pace),
@@ -42,18 +42,30 @@ pub(super) fn section(context: Context<'_>) -> Option<Section> {
         ("Kernel scale s (logarithmic)", Scale::Log, |n, k| Some(n.history[k].kernel?[0])),
         ("Kernel γ, or offset c if linear (logarithmic)", Scale::Log, |n, k| Some(n.history[k].kernel?[1])),
     ];
+    let process = context.model.networks.iter().any(|network| !network.inducing.is_empty());
+    let (warm_title, warm_caption) = match process {
+        true => ("Warm start: learning features", WARM),
+        false => ("Learning", "The network and its softmax layer learn together."),
+    };
+    let (kernel_title, kernel_caption) =
+        if numbers { ("Noise and kernel", PARAMETERS) } else { ("Kernel", KERNEL) };
     let figures: Vec<Drawn> = [
-        draw(context, "warm-start", "Warm start: learning features", Phase::WarmStart, &warm, WARM),
+        draw(context, "warm-start", warm_title, Phase::WarmStart, &warm, warm_caption),
         draw(context, "learning", "Learning with uncertainty", Phase::Likelihood, &likelihood, LIKELIHOOD),
-        draw(context, "parameters", "Noise and kernel", Phase::Likelihood, &parameters, PARAMETERS),
+        draw(context, "parameters", kernel_title, Phase::Likelihood, &parameters, kernel_caption),
     ]
     .into_iter()
     .flatten()
     .collect();
-    let mut intro = String::from(
-        "Errors on the training rows fall as long as the model learns; those on validation rows, which it does not learn \
-         from, tell when to stop. The parameters of the best epoch were kept.",
-    );
+    let validated = |epoch: &EpochRecord| epoch.nll.or(epoch.rmse).or(epoch.accuracy).is_some();
+    let mut intro = String::from("Errors on the training rows fall as long as the model learns");
+    intro += match context.model.networks.iter().flat_map(|network| &network.history).any(validated) {
+        true => {
+            "; those on validation rows, which it does not learn from, tell when to stop. The parameters of the kept epoch \
+             are the model's."
+        }
+        false => ". No rows were held out to tell when to stop.",
+    };
     let networks = context.model.networks.len();
     if networks > MOST_NETWORKS {
         intro.push_str(&format!(
@@ -65,7 +77,8 @@ pub(super) fn section(context: Context<'_>) -> Option<Section> {
         .then(|| context.section("training", "How it learned", intro, vec![Block::Figures(figures)]))
 }
 
-const WARM: &str = "First the network alone learns by least squares, so that its features mean something before the \
+const KERNEL: &str = "The kernel says how far and how strongly examples resemble each other.";
+const WARM: &str = "First the network alone learns, with a linear layer, so that its features mean something before the \
                     Gaussian process is set on top.";
 const LIKELIHOOD: &str = "Then all parts learn together to give the truth a high probability. Where the training loss \
                           falls and the validation figures rise, the model begins to learn by heart.";
