@@ -6,6 +6,8 @@ use crate::figure::bars::{self, Bar, Lying};
 use crate::palette::{ACCENT, SERIES};
 use crate::{ColumnImportance, escape, number};
 
+/// A change of the stated uncertainty that nobody would notice.
+const HARDLY: f64 = 0.01;
 /// More columns do not fit.
 const MOST: usize = 30;
 
@@ -18,6 +20,15 @@ pub(super) fn section(context: Context<'_>) -> Option<Section> {
     let mut by_spread: Vec<&ColumnImportance> = importance.columns.iter().collect();
     by_spread.sort_by(|a, b| b.spread.total_cmp(&a.spread));
     let spreads: Vec<Bar> = by_spread.into_iter().take(MOST).map(spread).collect();
+    let spread_caption = match importance.columns.iter().all(|column| column.spread < HARDLY) {
+        true => {
+            "How much the stated uncertainty moves, up or down, against its mean: hardly at all, whichever column it is."
+        }
+        false => {
+            "How much the stated uncertainty moves, up or down, against its mean. A long bar: how sure the model is depends \
+             on this column."
+        }
+    };
     let draw = |name: &str, title: &'static str, x_title: &str, bars: &[Bar], caption: &str| {
         let desc = "One bar for each column, the most important first.";
         let svg = bars::lying(Lying { title, x_title, y_title: "Column", desc }, bars);
@@ -36,8 +47,7 @@ pub(super) fn section(context: Context<'_>) -> Option<Section> {
             "What certainty owes to each column",
             "Change of the stated uncertainty (%)",
             &spreads,
-            "How much the stated uncertainty moves, up or down, against its mean. A long bar: how sure the model is depends \
-             on this column.",
+            spread_caption,
         ),
     ];
     let left_out = importance.columns.len() - shown.len();
