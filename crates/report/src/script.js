@@ -114,7 +114,7 @@ const fill = (plot, id) => {
     title = (data.pool.examples[k] || [])[1] || "";
     if (target.classes) {
       const truth = target.truth[id], predicted = target.predicted[id];
-      lines.push(["Truth", target.classes[truth]], ["Predicted", target.classes[predicted] + ", " + percent(target.p[id])]);
+      lines.push(["Truth", target.classes[truth]], ["Predicted", "\u2068" + target.classes[predicted] + "\u2069, " + percent(target.p[id])]);
       if (truth !== predicted) lines.push(["Probability of the truth", percent(target.pTruth[id])]);
       lines.push(["Entropy", number(target.entropy[id], 3) + " nats"]);
       if (target.mean) lines.push(["Latent mean", number(target.mean[id])], ["Latent deviation", number(target.std[id])]);

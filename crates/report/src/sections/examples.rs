@@ -181,11 +181,19 @@ pub(super) fn of_classes(context: Context<'_>, record: &ClassRecord) -> String {
         let lines = [
             (
                 "Truth",
-                format!("{} ({})", escape::cut(class_name(record, p.truth), 40), number::percent(p.p_truth)),
+                format!(
+                    "\u{2068}{}\u{2069} ({})",
+                    escape::cut(class_name(record, p.truth), 40),
+                    number::percent(p.p_truth)
+                ),
             ),
             (
                 "Predicted",
-                format!("{} ({})", escape::cut(class_name(record, p.predicted), 40), number::percent(p.p)),
+                format!(
+                    "\u{2068}{}\u{2069} ({})",
+                    escape::cut(class_name(record, p.predicted), 40),
+                    number::percent(p.p)
+                ),
             ),
             ("Entropy", format!("{} nats", number::significant(p.entropy, 3))),
         ];
