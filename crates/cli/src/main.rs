@@ -35,7 +35,7 @@ enum Command {
     Report(commands::report::Args),
     /// Show what is inside a model file
     Info(commands::info::Args),
-    /// List and generate simulated data sets
+    /// Generate simulated data sets, fetch public ones, list both
     Data(commands::data::Args),
     /// Run the paper's experiments and write a page of results beside its figures
     Reproduce(commands::reproduce::Args),

@@ -1,6 +1,6 @@
 //! Compressed bytes: gzip and xz, told by how they begin and looked through wherever files are read.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use flate2::bufread::MultiGzDecoder;
 use lzma_rust2::XzReader;
@@ -9,6 +9,7 @@ use crate::problem::Problem;
 
 /// A dictionary above this is no honest archive; the largest preset of xz has 64 MiB.
 const XZ_LIMIT_KIB: u32 = 256 * 1024;
+const BUFFER_BYTES: usize = 256 * 1024;
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 const XZ_MAGIC: &[u8] = b"\xfd7zXZ\0";
 
@@ -57,6 +58,17 @@ impl Container {
             _ => None,
         }
     }
+}
+
+/// The bytes of a stream, unpacked if it begins as gzip or xz.
+///
+/// # Errors
+/// If its first bytes cannot be read.
+pub fn unpacked(mut raw: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
+    let mut head = Vec::new();
+    raw.by_ref().take(Container::MAGIC_BYTES as u64).read_to_end(&mut head)?;
+    let container = Container::of(&head);
+    Ok(container.unpacked(BufReader::with_capacity(BUFFER_BYTES, Cursor::new(head).chain(raw))))
 }
 
 /// A file's name without the ending of its container.

@@ -66,6 +66,7 @@ pub use arrow::record_batch::RecordBatch;
 pub use atomic::write_atomically;
 pub use blocks::{Block, Blocks, read_blocks};
 pub use classes::{ClassTarget, class_codes};
+pub use container::unpacked;
 pub use datetime::DatePart;
 pub use encode::Encoded;
 pub use error::DataError;

@@ -1,8 +1,9 @@
-//! `ign data`: simulated sets from the Virtual Library of Simulation Experiments.
+//! `ign data`: simulated sets from the Virtual Library of Simulation Experiments, and public sets by name.
 
-use super::Failure;
+use super::{Failure, fetch};
 use crate::output::print;
 use data::{Format, RowWriter, Simulated, Sink};
+use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -12,15 +13,20 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// What can be generated
+    /// What can be generated, and which public sets are there
     List {
+        /// Where named sets are [default: the environment variable IGN_DATA]
+        #[arg(long, value_name = "DIR")]
+        data_dir: Option<PathBuf>,
         /// Print one JSON object a line
         #[arg(long)]
         json: bool,
     },
+    /// Download public sets, check them, and put them where `ign train NAME` looks for them
+    Fetch(fetch::Args),
     /// Write rows of a simulated set
     Generate {
-        /// One of `ign data list`
+        /// One of the simulated sets of `ign data list`
         name: String,
         /// How many rows
         #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
@@ -42,19 +48,21 @@ enum Command {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.command {
-        Command::List { json } => {
+        Command::List { data_dir, json } => {
             for set in Simulated::ALL {
                 let (name, inputs, description) = (set.name(), set.input_names(), set.description());
                 if *json {
-                    print(
-                        &serde_json::json!({ "name": name, "inputs": inputs, "description": description })
-                            .to_string(),
-                    )?;
+                    let line = serde_json::json!({
+                        "name": name, "kind": "simulated", "inputs": inputs, "description": description,
+                    });
+                    print(&line.to_string())?;
                 } else {
-                    print(&format!("{name:<12} {:>2} inputs  {description}", inputs.len()))?;
+                    print(&format!("{name:<16} {:>2} inputs  {description}", inputs.len()))?;
                 }
             }
+            fetch::print_sets(data::data_dir(data_dir.as_deref()).as_deref(), *json)?;
         }
+        Command::Fetch(args) => fetch::run(args)?,
         Command::Generate { name, rows, seed, noise, out, output_format } => {
             let set = Simulated::from_name(name).ok_or_else(|| {
                 let names: Vec<&str> = Simulated::ALL.iter().map(|set| set.name()).collect();

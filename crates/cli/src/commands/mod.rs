@@ -3,6 +3,7 @@
 pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod evaluate;
+mod fetch;
 mod folds;
 mod given;
 pub(crate) mod info;

@@ -9,15 +9,37 @@ fn the_list_names_every_set_and_each_can_be_generated() {
     let folder = Folder::new();
     let list = folder.ign("data list").succeeds().stdout;
     let json = folder.ign("data list --json").succeeds().stdout;
-    assert_eq!(list.lines().count(), SETS.len());
+    assert_eq!(
+        list.lines().count(),
+        json.lines().count(),
+        "one line a set, the public ones after the simulated"
+    );
     for (set, line) in SETS.iter().zip(json.lines()) {
         assert!(list.contains(set), "{list}");
         let described: serde_json::Value = serde_json::from_str(line).expect("one object a line");
-        assert_eq!(described["name"], *set);
+        assert_eq!((&described["name"], &described["kind"]), (&(*set).into(), &"simulated".into()));
         let inputs = described["inputs"].as_array().expect("a list").len();
         let table = folder.ign(&format!("data generate {set} --rows 3")).succeeds().stdout;
         assert_eq!(table.lines().count(), 4, "a header and three rows");
         assert_eq!(table.lines().next().expect("a header").split(',').count(), inputs + 1);
+    }
+}
+
+#[test]
+fn the_list_says_which_public_sets_are_there() {
+    let folder = Folder::new();
+    let there = |words: &str| -> Vec<(String, Option<bool>)> {
+        let list = folder.ign(&format!("data list --json {words}")).succeeds().stdout;
+        let lines = list.lines().map(|line| serde_json::from_str(line).expect("one object a line"));
+        let public = lines.filter(|set: &serde_json::Value| set["kind"] == "public");
+        public.map(|set| (set["name"].as_str().expect("a name").to_owned(), set["there"].as_bool())).collect()
+    };
+    assert!(there("").iter().all(|(_, there)| there.is_none()), "without a folder nobody knows");
+    folder.put("sets/bike-hour/hour.csv", "");
+    let sets = there("--data-dir sets");
+    assert_eq!(sets.len(), 12);
+    for (name, there) in sets {
+        assert_eq!(there, Some(name.starts_with("bike-hour")), "{name}");
     }
 }
 

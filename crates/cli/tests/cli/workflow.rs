@@ -245,9 +245,18 @@ fn quiet_commands_say_nothing() {
 #[test]
 fn every_command_explains_itself() {
     let folder = Folder::new();
-    for command in
-        ["", "demo ", "train ", "predict ", "evaluate ", "info ", "data ", "data list ", "data generate "]
-    {
+    for command in [
+        "",
+        "demo ",
+        "train ",
+        "predict ",
+        "evaluate ",
+        "info ",
+        "data ",
+        "data list ",
+        "data fetch ",
+        "data generate ",
+    ] {
         let help = folder.ign(&format!("{command}--help")).succeeds().stdout;
         assert!(help.contains("Usage:"), "{help}");
     }
