@@ -2,12 +2,12 @@
 
 use super::given::GivenArgs;
 use super::judged::{Asked, Judged, Truth};
-use super::report::{make_folder, read_once, show};
+use super::report::{make_folder, read_once};
 use super::{Failure, Reading, Threads};
 use crate::output::{number, print};
 use data::{Part, write_atomically};
 use ign::{Model, RefineOptions};
-use report::{Around, Body, Example, InducingRecord, NetworkRecord, Side, inducing};
+use report::{Around, Body, Example, InducingRecord, NetworkRecord, inducing};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -55,21 +55,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Some(input) => Some(read(args, &model, input, Part::Test)?),
         None => None,
     };
-    let rows = |judged: &Judged| (0..judged.inputs.rows()).collect::<Vec<usize>>();
-    let (known_rows, test_rows) = (rows(&known), test.as_ref().map(rows));
-    let known_shown = show(&model, &known);
-    let test_shown = test.as_ref().map(|test| show(&model, test));
-    let known_side =
-        || Side { inputs: &known.inputs, rows: &known_rows, show: &known_shown, words: args.data.clone() };
-    let judged = match (&test, &test_rows, &test_shown, &args.test) {
-        (Some(test), Some(rows), Some(shown), Some(words)) => {
-            Side { inputs: &test.inputs, rows, show: shown, words: words.clone() }
-        }
-        _ => known_side(),
+    let (rows, shown) = (known.all(), known.show(&model));
+    let tested = test.as_ref().map(|test| (test.all(), test.show(&model)));
+    let judged = match (&test, &tested, &args.test) {
+        (Some(test), Some((rows, shown)), Some(words)) => test.side(rows, shown, words),
+        _ => known.side(&rows, &shown, &args.data),
     };
     let around = Around {
         judged,
-        known: known_side(),
+        known: known.side(&rows, &shown, &args.data),
         nearest: usize::from(args.nearest),
         shown: usize::MAX,
         refine: (!args.no_refine).then(RefineOptions::default),

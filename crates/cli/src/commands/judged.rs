@@ -1,9 +1,11 @@
 //! Inputs as a model reads them, with what is known of them: what `evaluate`, `report` and `inspect` look at.
 
 use super::given::{Given, GivenArgs, Known, is_npy};
+use super::show::Shown;
 use super::{Failure, Reading};
 use data::{GraphSchema, ImageOptions, ImageSchema, Part, Table, TableSchema, TargetValues, read_columns};
 use ign::{Images, Inputs, Model, Observed, Schema};
+use report::Side;
 use std::path::Path;
 
 /// What is asked for.
@@ -43,6 +45,23 @@ pub(crate) struct Judged {
     pub(crate) notes: Vec<String>,
     /// What the user should know of files.
     pub(crate) notices: Vec<data::Notice>,
+}
+
+impl Judged {
+    /// All rows of the inputs.
+    pub(crate) fn all(&self) -> Vec<usize> {
+        (0..self.inputs.rows()).collect()
+    }
+
+    /// How they look.
+    pub(crate) fn show<'a>(&'a self, model: &'a Model) -> Shown<'a> {
+        Shown::new(&self.inputs, self.known.as_ref(), &model.header().schema, self.rows.as_deref())
+    }
+
+    /// For a page.
+    pub(crate) fn side<'a>(&'a self, rows: &'a [usize], show: &'a Shown<'a>, words: &str) -> Side<'a> {
+        Side { inputs: &self.inputs, rows, show, words: words.into() }
+    }
 }
 
 impl Asked<'_> {

@@ -10,7 +10,7 @@ use crate::output::print;
 use crate::times::Times;
 use data::{Part, write_atomically};
 use ign::{Model, NetworkShape, Observed, RefineOptions, Schema};
-use report::{Around, NEAREST, Report, Request, SHOWN, Side, gather};
+use report::{Around, ModelRecord, NEAREST, Report, Request, SHOWN, Side, gather};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -55,66 +55,25 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         check_not_input(&out, &inputs)?;
         check_writable(&out)?;
     }
-    if let Some(folder) = &args.figures {
-        make_folder(folder)?;
-    }
     let threads = args.threads.start();
     let models: Result<Vec<Model>, _> = args.models.iter().map(|path| Model::load(path, threads)).collect();
     let models = models?;
     check_alike(&args.models, &models)?;
     let mut notes = Vec::new();
-    let mut records = Vec::new();
-    for ((path, name), model) in args.models.iter().zip(names(&args.models)).zip(&models) {
-        let judged = read(args, path, model, &args.test, part(&args.part), Truth::Needed)?;
-        let known = match &args.data {
-            Some(input) => Some(read(args, path, model, input, Part::Train, Truth::IfThere)?),
-            None => None,
-        };
-        let all = judged.notes.iter().cloned().chain(judged.notices.iter().map(ToString::to_string));
-        let fresh: Vec<String> = all.filter(|note| !notes.contains(note)).collect();
-        fresh.iter().for_each(|note| eprintln!("note: {note}"));
-        notes.extend(fresh);
-        notes.extend(
-            cautions(model, judged.inputs.rows())
-                .into_iter()
-                .filter(|note| !notes.contains(note))
-                .collect::<Vec<_>>(),
-        );
-        let Some(observed) = &judged.observed else { unreachable!("the truth was needed") };
-        let rows: Vec<usize> = (0..judged.inputs.rows()).collect();
-        if rows.is_empty() {
-            return Err(Failure::Usage(format!(
-                "{} holds nothing whose target is known\nhint: name inputs with targets by `--test`",
-                args.test
-            )));
-        }
-        let known_rows: Vec<usize> = (0..known.as_ref().map_or(0, |known| known.inputs.rows())).collect();
-        let shown = show(model, &judged);
-        let known_shown = known.as_ref().map(|known| show(model, known));
-        let side = || Side { inputs: &judged.inputs, rows: &rows, show: &shown, words: args.test.clone() };
-        let known_side = match (&known, &known_shown, &args.data) {
-            (Some(known), Some(shown), Some(words)) if !known_rows.is_empty() => {
-                Side { inputs: &known.inputs, rows: &known_rows, show: shown, words: words.clone() }
-            }
-            _ => side(),
-        };
-        records.push(gather(
-            model,
-            &Request {
-                name,
-                around: around(model, side(), known_side),
-                observed,
-                seconds: Times::load(path).of(model.header()),
-                share: 1.0 / models.len() as f64,
-            },
-        ));
-    }
+    let share = 1.0 / models.len() as f64;
+    let records: Result<Vec<ModelRecord>, Failure> = args
+        .models
+        .iter()
+        .zip(names(&args.models))
+        .zip(&models)
+        .map(|((path, name), model)| record(args, path, name, model, share, &mut notes))
+        .collect();
     let page = Report {
         title: title(&args.models, &models[0]),
         judged_on: args.test.clone(),
         made_by: made_by(),
+        models: records?,
         notes,
-        models: records,
     };
     if let Some(folder) = &args.figures {
         write_figures(&page, folder)?;
@@ -125,6 +84,51 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     write_atomically(&out, |file| file.write_all(html.as_bytes()))?;
     print(&out.display().to_string())
+}
+
+/// All that the page shows of one model; what is to be noted and was not noted before joins `notes`.
+fn record(
+    args: &Args,
+    path: &Path,
+    name: String,
+    model: &Model,
+    share: f64,
+    notes: &mut Vec<String>,
+) -> Result<ModelRecord, Failure> {
+    let judged = read(args, path, model, &args.test, part(&args.part), Truth::Needed)?;
+    let rows = judged.all();
+    if rows.is_empty() {
+        return Err(Failure::Usage(format!(
+            "{} holds nothing whose target is known\nhint: name inputs with targets by `--test`",
+            args.test
+        )));
+    }
+    let found = judged.notes.iter().cloned().chain(judged.notices.iter().map(ToString::to_string));
+    for note in found {
+        if !notes.contains(&note) {
+            eprintln!("note: {note}");
+            notes.push(note);
+        }
+    }
+    for note in cautions(model, rows.len()) {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    let observed = judged.observed.as_ref().expect("the truth was needed");
+    let seconds = Times::load(path).of(model.header());
+    let shown = judged.show(model);
+    let side = || judged.side(&rows, &shown, &args.test);
+    let of = |known: Side<'_>| {
+        gather(model, &Request { name, around: around(model, side(), known), observed, seconds, share })
+    };
+    let Some(input) = &args.data else { return Ok(of(side())) };
+    let known = read(args, path, model, input, Part::Train, Truth::IfThere)?;
+    let (known_rows, known_shown) = (known.all(), known.show(model));
+    if known_rows.is_empty() {
+        return Err(Failure::Usage(format!("{input} is empty\nhint: leave `--data` out")));
+    }
+    Ok(of(known.side(&known_rows, &known_shown, input)))
 }
 
 /// Fewer rows than this and shares of them are rough.
@@ -181,6 +185,7 @@ fn around<'a>(model: &Model, judged: Side<'a>, known: Side<'a>) -> Around<'a> {
 
 /// Writes each figure into a folder.
 fn write_figures(page: &Report, folder: &Path) -> Result<(), Failure> {
+    make_folder(folder)?;
     for figure in report::figures(page) {
         let place = |ending: &str| folder.join(format!("{}.{ending}", figure.name));
         write_atomically(&place("svg"), |file| file.write_all(figure.svg.as_bytes()))?;
@@ -236,10 +241,6 @@ fn read(
     let target = args.target.as_deref().filter(|_| truth == Truth::Needed);
     let (given, reading) = (&args.given, &args.reading);
     Asked { model, file, input, part, target, truth, given, reading }.read()
-}
-
-pub(crate) fn show<'a>(model: &'a Model, judged: &'a Judged) -> Shown<'a> {
-    Shown::new(&judged.inputs, judged.known.as_ref(), &model.header().schema, judged.rows.as_deref())
 }
 
 /// Side by side are models that predict the same.
