@@ -1,7 +1,6 @@
 //! The page of results, written from the records alone: the same records give the same bytes.
 
 use super::experiments::{ABLATED, Experiment, INDUCING, Preset};
-use super::machine::date;
 use super::notes::Notes;
 use super::records::Record;
 use super::summary::{Place, Summary, summary};
@@ -9,6 +8,7 @@ use super::tables::{comparison, digits, row_of, tables, with_deviation};
 use super::worse::paragraphs;
 use super::{figure, machine};
 use crate::commands::Failure;
+use crate::output::date;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
