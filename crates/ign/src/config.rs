@@ -146,8 +146,8 @@ pub struct DataConfig {
     pub graph: GraphOptions,
 }
 
-fn is_zero(x: &usize) -> bool {
-    *x == 0
+fn is_zero<T: Default + PartialEq>(x: &T) -> bool {
+    *x == T::default()
 }
 
 /// Kind of network.
@@ -316,6 +316,9 @@ pub struct GpConfig {
     pub jitter: Positive,
     /// Initial σ of standardised targets.
     pub noise: Positive,
+    /// σ is never below it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub noise_floor: f64,
     /// Arithmetic.
     pub precision: Precision,
     /// What a batch's likelihood couples.
@@ -577,9 +580,11 @@ impl Config {
                     .into(),
             );
         }
-        for (key, value) in
-            [("train.weight_decay", self.train.weight_decay), ("train.encoder_rate", self.train.encoder_rate)]
-        {
+        for (key, value) in [
+            ("gp.noise_floor", self.gp.noise_floor),
+            ("train.weight_decay", self.train.weight_decay),
+            ("train.encoder_rate", self.train.encoder_rate),
+        ] {
             if !(value.is_finite() && value >= 0.0) {
                 return Err(format!("{key} = {value} is not a number of at least zero"));
             }

@@ -215,7 +215,9 @@ impl ImageProblem {
                 None => format!("known names are {}; otherwise give a path", listed(known)),
             },
             ImageProblem::SetNotFound { .. } | ImageProblem::NoDataDir => {
-                "pass the folder that holds the sets as `--data-dir`, or set IGN_DATA to it".into()
+                "pass the folder that holds the sets as `--data-dir`, or set IGN_DATA to it; \
+                 `ign data fetch` downloads the public ones"
+                    .into()
             }
         }
     }

@@ -13,6 +13,8 @@ pub(crate) struct HeadShape {
     pub(crate) outputs: usize,
     pub(crate) kernel: Kernel,
     pub(crate) jitter: f64,
+    /// The least log σ; −∞ is none.
+    pub(crate) log_noise_floor: f32,
     pub(crate) precision: Precision,
     pub(crate) coupling: Coupling,
     /// Labels ±1 instead of numbers: no noise.
@@ -49,6 +51,7 @@ impl HeadShape {
             outputs,
             kernel: config.kernel(),
             jitter: config.gp.jitter.get(),
+            log_noise_floor: config.gp.noise_floor.ln() as f32,
             precision: config.gp.precision,
             coupling: config.gp.coupling,
             classes,
@@ -60,6 +63,14 @@ impl HeadShape {
     pub(crate) fn lengths(&self) -> [usize; 5] {
         let (m, d, c) = (self.inducing, self.features, self.outputs);
         [m * d, d * c, c, if self.classes { 0 } else { c }, 2]
+    }
+
+    /// Keeps σ from falling below its floor.
+    pub(crate) fn keep_noise(&self, theta: &mut [f32]) {
+        let [z, w, b, sigma, _] = self.lengths();
+        for log_sigma in &mut theta[z + w + b..][..sigma] {
+            *log_sigma = log_sigma.max(self.log_noise_floor);
+        }
     }
 
     pub(crate) fn take_apart(&self, theta: &[f32]) -> HeadParameters {

@@ -88,6 +88,7 @@ impl Trainer<'_> {
         let (mut w, mut b) = self.readout.mean(readout);
         let best = state.history.iter().filter_map(|record| record.rmse).reduce(f64::min);
         let noise = best.map_or(self.config.gp.noise.get(), |rmse| rmse.clamp(1e-3, 1.0));
+        let noise = noise.max(self.config.gp.noise_floor);
         let sample = self.sample(4, 0);
         let mut phi = self.features(&sample);
         if self.config.train.scale_features {

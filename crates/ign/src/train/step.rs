@@ -130,6 +130,9 @@ impl Trainer<'_> {
         let rate = self.rate(state, step);
         let shrink = (self.config.train.clip_norm.get() / norm).min(1.0) as f32;
         state.adam.step(&mut state.theta, &gradient, segments, rate, shrink);
+        if state.phase == Phase::Likelihood {
+            self.head.keep_noise(&mut state.theta[encoder_len..]);
+        }
         if !frozen {
             self.load(&state.theta);
         }

@@ -116,6 +116,7 @@ fn values_outside_their_range_cannot_be_built() {
         "data.test_share=-0.1",
         "encoder.dropout=1",
         "train.weight_decay=-1",
+        "gp.noise_floor=-1",
         "train.encoder_rate=inf",
         "train.batch_size=0",
         "seed=-1",

@@ -46,3 +46,24 @@ fn a_run_of_the_paper_preset_fixes_the_kernel_and_keeps_the_last_epoch() {
     assert!(diary.records.iter().all(|record| record.nll.is_none()));
     assert!(diary.notices.is_empty(), "{:?}", diary.notices);
 }
+
+#[test]
+fn the_noise_stops_at_its_floor() {
+    let least = |floor: &str| {
+        let noise_floor = format!("gp.noise_floor={floor}");
+        let overrides = [
+            "train.epochs=6",
+            "train.learning_rate=0.1",
+            "gp.inducing=24",
+            "data.target=[\"y\"]",
+            &noise_floor,
+        ]
+        .map(String::from);
+        let config = Config::resolve(Kind::Numbers, Some("paper"), None, &overrides).expect("valid");
+        let (model, diary) = crate::fixture::fit(&crate::fixture::linear(150, 0), &config);
+        model.expect("this run succeeds");
+        diary.records.iter().filter_map(|record| record.noise).fold(f64::INFINITY, f64::min)
+    };
+    assert!((least("0.7") - 0.7).abs() < 1e-6, "{}", least("0.7"));
+    assert!(least("0.0") < 0.6, "{}", least("0.0"));
+}

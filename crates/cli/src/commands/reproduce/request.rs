@@ -134,6 +134,11 @@ impl Request {
     pub(crate) fn fingerprint(&self, config: &Config) -> String {
         let mut config = config.clone();
         (config.seed, config.data.fold) = (0, 0);
+        if self.experiment.has_classes() {
+            // Classes have no noise, so what is said of it has no say.
+            config.gp.noise = 0.1.try_into().expect("positive");
+            config.gp.noise_floor = 0.0;
+        }
         let config = serde_json::to_string(&config).expect("a configuration is plain data");
         let asked = (self.experiment.origin, self.noise, self.stop_below());
         format!("{:016x}", hash(&format!("{asked:?} {config}")))
