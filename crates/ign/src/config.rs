@@ -146,8 +146,8 @@ pub struct DataConfig {
     pub graph: GraphOptions,
 }
 
-fn is_zero<T: Default + PartialEq>(x: &T) -> bool {
-    *x == T::default()
+fn is_zero(x: &usize) -> bool {
+    *x == 0
 }
 
 /// Kind of network.
@@ -317,7 +317,7 @@ pub struct GpConfig {
     /// Initial σ of standardised targets.
     pub noise: Positive,
     /// σ is never below it.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub noise_floor: f64,
     /// Arithmetic.
     pub precision: Precision,
