@@ -122,7 +122,7 @@ fn a_record_is_made_once_and_again_only_for_another_configuration() {
     assert!(name.starts_with("reproduce/protein-default-0+"), "own settings, own name: {name}");
     let record = folder.text(name);
     let again = folder.reproduce(words).succeeds();
-    assert!(again.stderr.contains("1 runs are done already; 0 to do"), "{}", again.stderr);
+    assert!(again.stderr.contains("1 runs are done already; nothing to do"), "{}", again.stderr);
     assert_eq!(record, folder.text(name));
     let fingerprint = serde_json::from_str::<Value>(&record).expect("JSON")["fingerprint"].clone();
     folder.write(name, record.replace(fingerprint.as_str().expect("text"), "0123456789abcdef"));

@@ -137,8 +137,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let plan = Plan::new(requests, &bench, jobs, args.budget)?;
     bench.records.create()?;
     announce(args, &plan, jobs);
-    // Whatever a library does in parallel by itself shares these threads.
-    let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs).build_global();
     watch_for_interrupts("finished runs are kept, the others leave checkpoints");
     let board = Board::new(&plan.runs, jobs, args.quiet);
     let outcome = work::work(&bench, plan.runs.clone(), jobs, args.budget, &board);
@@ -157,11 +155,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 fn announce(args: &Args, plan: &Plan, jobs: usize) {
     plan.notes.iter().for_each(|note| args.say(&format!("note: {note}")));
     let done = if plan.done > 0 { format!("{} runs are done already; ", plan.done) } else { String::new() };
-    args.say(&format!(
-        "{done}{} to do, {jobs} at a time, about {}",
-        plan.runs.len(),
-        duration(plan.seconds(jobs))
-    ));
+    let to_do = match plan.runs.len() {
+        0 => "nothing to do".to_owned(),
+        runs => format!("{runs} to do, {jobs} at a time, about {}", duration(plan.seconds(jobs))),
+    };
+    args.say(&format!("{done}{to_do}"));
     tell_left_out(args, &plan.left_out);
 }
 

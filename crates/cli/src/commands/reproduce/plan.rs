@@ -92,7 +92,7 @@ impl Plan {
     /// Seconds from now to the end of all runs.
     pub(crate) fn seconds(&self, jobs: usize) -> f64 {
         let of = |run: &Planned| if run.request.alone() { run.seconds } else { run.seconds / jobs as f64 };
-        self.runs.iter().map(of).fold(0.0, |sum, seconds| sum + seconds)
+        self.runs.iter().map(of).sum()
     }
 }
 

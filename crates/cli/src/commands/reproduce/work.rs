@@ -54,7 +54,11 @@ pub(crate) fn work(
                 changed.notify_all();
             }
         };
-        std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(worker))));
+        // Whatever a library does in parallel by itself stays among a worker's threads.
+        let pool = || rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be made");
+        std::thread::scope(|scope| {
+            (0..workers).for_each(|_| drop(scope.spawn(|| pool().install(worker))));
+        });
     };
     phase(shared, jobs, 1);
     phase(alone, 1, jobs);
