@@ -443,7 +443,9 @@ pub enum Kind {
 const PAPER: &str = include_str!("presets/paper.toml");
 /// The best known.
 const DEFAULT: &str = include_str!("presets/default.toml");
-/// What it has otherwise for texts.
+/// What it has otherwise for pictures.
+const PAPER_IMAGES: &str = include_str!("presets/paper-images.toml");
+/// For texts.
 const PAPER_TEXT: &str = include_str!("presets/paper-text.toml");
 /// And for graphs.
 const PAPER_GRAPHS: &str = include_str!("presets/paper-graphs.toml");
@@ -507,7 +509,12 @@ impl Config {
             (Kind::Images, false) if convolutions => {
                 &[("preset default, images", IMAGES), ("preset default, cnn", CNN)]
             }
-            (Kind::Images, true) if convolutions => &[("preset paper", PAPER), ("preset default, cnn", CNN)],
+            (Kind::Images, true) if convolutions => &[
+                ("preset paper", PAPER),
+                ("preset paper, images", PAPER_IMAGES),
+                ("preset default, cnn", CNN),
+            ],
+            (Kind::Images, true) => &[("preset paper", PAPER), ("preset paper, images", PAPER_IMAGES)],
             (Kind::Images, false) => &[("preset default, images", IMAGES)],
             (Kind::TextNumbers, false) => &[("preset default, texts", TEXT)],
             (Kind::TextClasses, false) => &[
@@ -518,7 +525,7 @@ impl Config {
             (Kind::Graphs, false) => {
                 &[("preset default, classes", CLASSES), ("preset default, graphs", GRAPHS)]
             }
-            (Kind::Numbers | Kind::Classes | Kind::Images, true) => &[("preset paper", PAPER)],
+            (Kind::Numbers | Kind::Classes, true) => &[("preset paper", PAPER)],
             (Kind::TextNumbers | Kind::TextClasses, true) => {
                 &[("preset paper", PAPER), ("preset paper, texts", PAPER_TEXT)]
             }

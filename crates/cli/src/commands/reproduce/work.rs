@@ -55,7 +55,8 @@ pub(crate) fn work(
             }
         };
         // Whatever a library does in parallel by itself stays among a worker's threads.
-        let pool = || rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be made");
+        let pool =
+            || rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be made");
         std::thread::scope(|scope| {
             (0..workers).for_each(|_| drop(scope.spawn(|| pool().install(worker))));
         });
