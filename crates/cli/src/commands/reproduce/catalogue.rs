@@ -125,7 +125,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         settings: &["gp.inducing=64"],
         paper: Some((99.25, 0.09)),
         others: &[],
-        seconds: [90.0, 40.0],
+        seconds: [18.0, 20.0],
         ..PICTURES
     },
     Experiment {
@@ -136,7 +136,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         settings: &["gp.inducing=32"],
         paper: Some((98.00, 0.0)),
         others: &[Some((96.5, 0.1)), Some((96.5, 0.0)), Some((97.7, 0.0))],
-        seconds: [800.0, 180.0],
+        seconds: [160.0, 75.0],
         ..PICTURES
     },
     Experiment {
@@ -148,7 +148,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         settings: &["gp.inducing=32", "gp.multiclass=independent"],
         paper: Some((98.00, 0.0)),
         others: &[Some((96.5, 0.1)), Some((96.5, 0.0)), Some((97.7, 0.0))],
-        seconds: [4000.0, 0.0],
+        seconds: [800.0, 0.0],
         ..PICTURES
     },
     Experiment {
@@ -159,7 +159,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         settings: &["gp.inducing=16"],
         paper: Some((51.03, 0.2)),
         others: &[Some((46.8, 0.1)), Some((47.4, 0.1)), Some((50.5, 0.1))],
-        seconds: [1250.0, 260.0],
+        seconds: [250.0, 260.0],
         memory: 2500,
         ..PICTURES
     },
@@ -172,7 +172,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         settings: &["gp.inducing=16", "gp.multiclass=independent"],
         paper: Some((51.03, 0.2)),
         others: &[Some((46.8, 0.1)), Some((47.4, 0.1)), Some((50.5, 0.1))],
-        seconds: [9000.0, 0.0],
+        seconds: [1800.0, 0.0],
         memory: 2500,
         ..PICTURES
     },
