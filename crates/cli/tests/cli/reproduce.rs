@@ -148,7 +148,7 @@ fn a_plan_keeps_to_the_time_given_and_says_what_it_leaves_out() {
         result["left_out"].as_array().expect("a list").iter().filter_map(|run| run["run"].as_str()).collect();
     assert!(left_out.len() == 1 && left_out[0].starts_with("mnist-default-0"), "{left_out:?}");
     assert!(
-        run.stderr.contains("left out: mnist, default, 1 run (about 3 min each, more than is left of 2 min)"),
+        run.stderr.contains("left out: mnist, default, 1 run (about 75 s each, more than is left of 2 min)"),
         "{}",
         run.stderr
     );
