@@ -30,6 +30,21 @@ fn the_paper_preset_is_the_papers_setting() {
     assert!(!train.recalibrate);
 }
 
+#[test]
+fn what_is_not_a_table_of_numbers_begins_within_the_kernels_reach() {
+    for (kind, epochs, scaled) in [
+        (Kind::Numbers, 500, false),
+        (Kind::Classes, 500, false),
+        (Kind::Images, 100, true),
+        (Kind::TextNumbers, 10, true),
+        (Kind::TextClasses, 10, true),
+        (Kind::Graphs, 100, true),
+    ] {
+        let train = Config::resolve(kind, Some("paper"), None, &[]).expect("valid").train;
+        assert_eq!((train.epochs, train.scale_features), (epochs, scaled), "{kind:?}");
+    }
+}
+
 /// What the preset asks for is what is done.
 #[test]
 fn a_run_of_the_paper_preset_fixes_the_kernel_and_keeps_the_last_epoch() {
