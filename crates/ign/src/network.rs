@@ -6,7 +6,7 @@ use crate::encoder::graph::{GraphKind, GraphNetwork, GraphShape};
 use crate::encoder::identity::{Identity, IdentityShape};
 use crate::encoder::mlp::{Mlp, MlpShape, TableShape};
 use crate::encoder::transformer::{TextShape, Transformer};
-use crate::encoder::{Encoder, Mode, parameters};
+use crate::encoder::{ByHand, Encoder, Mode, parameters};
 use crate::inputs::Inputs;
 use crate::own::{Maker, OwnShape};
 use crate::schema::Schema;
@@ -20,11 +20,12 @@ pub(crate) trait Network: std::fmt::Debug + Send + Sync {
     fn members(&self) -> usize;
     fn features(&self, inputs: &Inputs, rows: &[usize], mode: Mode) -> Tensor<2>;
     fn features_at(&self, x: Tensor<2>) -> Option<Tensor<2>>;
+    fn by_hand(&self) -> Option<&dyn ByHand>;
     fn decays(&self, path: &str) -> bool;
     /// Names, shapes and values of the parameters.
     fn parameters(&self) -> (Vec<Slot>, Vec<f32>);
-    /// Appends the gradients of all parameters, which are gone afterwards.
-    fn take_gradients(&self, gradients: &mut Gradients, values: &mut Vec<f32>);
+    /// Sets `values` to the gradients of all parameters, which are gone afterwards.
+    fn take_gradients(&self, gradients: &mut Gradients, values: &mut [f32]);
     /// The same network with other parameters, on `device`.
     fn with(&self, values: &[f32], device: &Device) -> Box<dyn Network>;
 }
@@ -46,6 +47,10 @@ impl<E: Encoder> Network for E {
         Encoder::features_at(self, x)
     }
 
+    fn by_hand(&self) -> Option<&dyn ByHand> {
+        Encoder::by_hand(self)
+    }
+
     fn decays(&self, path: &str) -> bool {
         E::decays(path)
     }
@@ -54,7 +59,7 @@ impl<E: Encoder> Network for E {
         parameters::read(self)
     }
 
-    fn take_gradients(&self, gradients: &mut Gradients, values: &mut Vec<f32>) {
+    fn take_gradients(&self, gradients: &mut Gradients, values: &mut [f32]) {
         parameters::take_gradients(self, gradients, values);
     }
 

@@ -58,6 +58,14 @@ impl GivenArgs {
         if let Some(source) = ImageSource::recognise(inputs, data_dir.as_deref())? {
             return Ok(Given::Images(source));
         }
+        let flags =
+            [("--image-size", self.image_size.is_some()), ("--skip-unreadable", self.skip_unreadable)];
+        if let Some((flag, _)) = flags.into_iter().find(|(_, given)| *given) {
+            let inputs = inputs.join(", ");
+            return Err(Failure::Usage(format!(
+                "`{flag}` is for pictures, and {inputs} holds none\nhint: leave it out"
+            )));
+        }
         if let Some(source) = GraphSource::recognise(inputs, data_dir.as_deref())? {
             return Ok(Given::Graphs(source));
         }

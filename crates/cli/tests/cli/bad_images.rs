@@ -209,6 +209,11 @@ fn options_that_make_no_sense_for_pictures_are_refused() {
     folder.refuses_to_train("pets -o n.ign --image-size 0x4", &["--image-size", "28x28"]);
     folder.refuses_to_train("pets -o n.ign --image-size wide", &["--image-size", "28x28"]);
     folder.refuses("evaluate m.ign pets --part some", &["--part", "some", "train"]);
+    folder.write("t.csv", "a,b\n1,2\n");
+    for flag in ["--image-size 8x8", "--skip-unreadable"] {
+        let words = [flag.split(' ').next().expect("a flag"), "is for pictures, and t.csv holds none"];
+        folder.refuses_to_train(&format!("t.csv --target b -o n.ign {flag}"), &words);
+    }
 }
 
 #[test]

@@ -37,13 +37,14 @@
 mod layers;
 mod network;
 
-use super::{Encoder, Mode};
+use super::tensors::{from_shape, from_vec, to_vec};
+use super::{ByHand, Encoder, Mode, WayBack};
 use crate::inputs::Inputs;
 use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::backend::tensor::FloatTensor;
-use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension, ops::FloatTensorOps};
+use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor, TensorData};
 use network::{Tape, Wanted};
@@ -246,6 +247,27 @@ impl Encoder for Cnn {
         let n = x.dims()[0];
         Some(self.forward(x.reshape([n, height, width, channels])))
     }
+
+    fn by_hand(&self) -> Option<&dyn ByHand> {
+        Some(self)
+    }
+}
+
+impl ByHand for Cnn {
+    fn record<'a>(
+        &'a self,
+        parameters: &'a [f32],
+        inputs: &Inputs,
+        rows: &[usize],
+        mode: Mode,
+    ) -> (Vec<f32>, WayBack<'a>) {
+        let (phi, tape) = network::record(&self.shape, parameters.to_vec(), &inputs.gather(rows, mode));
+        let wanted = Wanted { parameters: true, images: false };
+        let way_back = move |d_phi: &[f32], gradient: &mut [f32]| {
+            gradient.copy_from_slice(&network::pull_back(&tape, d_phi, wanted).0);
+        };
+        (phi, Box::new(way_back))
+    }
 }
 
 /// The network as one operation of burn.
@@ -291,25 +313,12 @@ impl Backward<Flex, 2> for PullBack {
         let (d_parameters, d_images) = network::pull_back(&ops.state, &d_phi, wanted);
         if let Some(node) = parameters {
             let shape = [d_parameters.len()];
-            grads.register::<Flex>(node.id, from_data(TensorData::new(d_parameters, shape)));
+            grads.register::<Flex>(node.id, from_shape(d_parameters, shape));
         }
         if let Some(node) = images {
-            grads.register::<Flex>(node.id, from_data(TensorData::new(d_images, ops.state.size())));
+            grads.register::<Flex>(node.id, from_shape(d_images, ops.state.size()));
         }
     }
-}
-
-fn to_vec(tensor: FloatTensor<Flex>) -> Vec<f32> {
-    tensor.to_contiguous().into_data().try_into_vec().expect("the encoder computes in f32")
-}
-
-fn from_vec(values: Vec<f32>, width: usize) -> FloatTensor<Flex> {
-    let shape = [values.len() / width, width];
-    from_data(TensorData::new(values, shape))
-}
-
-fn from_data(data: TensorData) -> FloatTensor<Flex> {
-    Flex::float_from_data(data, &Default::default())
 }
 
 fn constant(value: f32, len: usize, device: &Device) -> Param<Tensor<1>> {

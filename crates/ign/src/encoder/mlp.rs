@@ -7,15 +7,28 @@
 //! *Periodic embedding* of a column (Gorishniy et al. 2022): `relu([sin 2πfx | cos 2πfx] A + a)` with learned
 //! frequencies `f`. *Tables* of a serial column (time, row number): linear interpolation in learned tables of
 //! several resolutions, because no network of reasonable size resolves 40,000 hours from one number.
+//!
+//! Forward and backward pass are written by hand ([`network`]). Training calls them on its flat vector ([`ByHand`]); in
+//! burn's autodiff they are one operation of the parameters and of x ([`MlpOps`]). docs/performance.md has the times.
 
-use super::{Encoder, Mode, parameters};
+mod network;
+mod waves;
+
+use super::tensors::{from_shape, from_vec, to_vec};
+use super::{ByHand, Encoder, Mode, WayBack, parameters};
 use crate::inputs::Inputs;
+use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
+use burn::backend::autodiff::grads::Gradients;
+use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
+use burn::backend::tensor::FloatTensor;
+use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension};
 use burn::module::{Module, Param};
-use burn::tensor::activation::relu;
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::tensor::{Device, Tensor, TensorData};
+use network::{Tape, Wanted};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Everything that fixes the parameters' shapes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -210,85 +223,28 @@ impl Mlp {
 
     /// Differentiable in the parameters and in `x [N, width]`.
     fn forward(&self, x: Tensor<2>, mode: Mode) -> Tensor<2> {
-        let (k, n) = (self.shape.members, x.dims()[0]);
-        let raw = x.clone().unsqueeze_dim::<3>(0).repeat_dim(0, k);
-        let mut parts = vec![raw.clone()];
-        if let Some(periodic) = &self.periodic {
-            parts.insert(0, self.embed(periodic, x.clone(), mode));
+        let flat = |parameter: &Param<Tensor<3>>| parameter.val().reshape([-1]);
+        let mut parts = Vec::new();
+        if let Some(Periodic { frequency, map, offset }) = &self.periodic {
+            parts.extend([frequency, map, offset].map(flat));
         }
-        if let Some(tables) = &self.tables {
-            parts.push(self.look_up(&tables.val(), x));
-        }
-        let mut h = if parts.len() == 1 { parts.remove(0) } else { Tensor::cat(parts, 2) };
-        for (depth, layer) in self.layers.iter().enumerate() {
-            h = layer.forward(h);
-            if depth + 1 < self.layers.len() {
-                h = relu(h);
-            }
-        }
-        if let Some(skip) = &self.skip {
-            h = h + raw.matmul(skip.val());
-        }
-        let d = self.shape.features;
-        if k == 1 { h.reshape([n, d]) } else { h.swap_dims(0, 1).reshape([n, d]) }
+        parts.extend(self.tables.iter().map(|tables| tables.val().reshape([-1])));
+        parts.extend(self.layers.iter().flat_map(|layer| [&layer.weight, &layer.bias]).map(flat));
+        parts.extend(self.skip.iter().map(flat));
+        let parameters = Tensor::<1>::cat(parts, 0).into_dispatch();
+        let pass = Pass { shape: self.shape.clone(), mask: self.mask(x.dims()[0], mode) };
+        Tensor::from_dispatch(<Dispatch as MlpOps>::mlp(parameters, x.into_dispatch(), pass))
     }
 
-    fn embed(&self, periodic: &Periodic, x: Tensor<2>, mode: Mode) -> Tensor<3> {
-        let (k, columns, n) = (self.shape.members, self.shape.numeric, x.dims()[0]);
-        let x = x.narrow(1, 0, columns).transpose() * std::f32::consts::TAU;
-        let x = x.reshape([columns, n, 1]).repeat_dim(0, k);
-        let angle = x * periodic.frequency.val(); // [K·columns, N, F]
-        let waves = Tensor::cat(vec![angle.clone().sin(), angle.cos()], 2);
-        let outputs = relu(waves.matmul(periodic.map.val()) + periodic.offset.val()); // [K·columns, N, E]
-        let width = outputs.dims()[2];
-        let outputs =
-            outputs.reshape([k, columns, n, width]).swap_dims(1, 2).reshape([k, n, columns * width]);
+    /// What dropout multiplies the embeddings by, or nothing.
+    fn mask(&self, rows: usize, mode: Mode) -> Vec<f32> {
+        let embedded = self.shape.periodic.map_or(0, |p| self.shape.numeric * p.width);
         match mode {
             Mode::Train { seed } if self.shape.dropout > 0.0 => {
-                let mask = dropout_mask(k * n * columns * width, self.shape.dropout, seed);
-                let mask = TensorData::new(mask, [k, n, columns * width]);
-                outputs * Tensor::from_data(mask, &self.device())
+                dropout_mask(self.shape.members * rows * embedded, self.shape.dropout, seed)
             }
-            _ => outputs,
+            _ => Vec::new(),
         }
-    }
-
-    fn look_up(&self, tables: &Tensor<2>, x: Tensor<2>) -> Tensor<3> {
-        let (k, n, count, device) =
-            (self.shape.members, x.dims()[0], self.shape.tables.len(), &self.device());
-        let of_each = |value: fn(&TableShape) -> f32| {
-            let values = self.shape.tables.iter().map(value).collect::<Vec<_>>();
-            Tensor::<2>::from_data(TensorData::new(values, [1, count]), device)
-        };
-        let columns: Vec<i32> = self.shape.tables.iter().map(|table| table.column as i32).collect();
-        let x = x.select(1, Tensor::from_data(TensorData::new(columns, [count]), device)); // [N, tables]
-        let position = (x - of_each(|table| table.low)) / of_each(|table| table.high - table.low);
-        let position = position.clamp(0.0, 1.0) * of_each(|table| (table.knots - 1) as f32);
-        let (mut lower, mut upper, mut knots) = (Vec::new(), Vec::new(), Vec::new());
-        let positions = position.to_data();
-        for row in positions.as_slice::<f32>().expect("inputs are f32").chunks_exact(count) {
-            let mut start = 0;
-            for (table, position) in self.shape.tables.iter().zip(row) {
-                let knot = (*position as usize).min(table.knots - 2);
-                lower.push((start + knot) as i32);
-                upper.push((start + knot + 1) as i32);
-                knots.push(knot as f32);
-                start += table.knots;
-            }
-        }
-        let select = |rows: Vec<i32>| {
-            let rows = Tensor::<1, Int>::from_data(TensorData::new(rows, [n * count]), device);
-            tables.clone().select(0, rows) // [N·tables, K·W]
-        };
-        let share = position - Tensor::from_data(TensorData::new(knots, [n, count]), device);
-        let share = share.reshape([n * count, 1]);
-        let lower = select(lower);
-        let mixed = lower.clone() + (select(upper) - lower) * share;
-        mixed.reshape([n, count, k, self.shape.table_width]).permute([2, 0, 1, 3]).reshape([
-            k,
-            n,
-            count * self.shape.table_width,
-        ])
     }
 }
 
@@ -308,6 +264,97 @@ impl Encoder for Mlp {
 
     fn features_at(&self, x: Tensor<2>) -> Option<Tensor<2>> {
         Some(self.forward(x, Mode::Predict))
+    }
+
+    fn by_hand(&self) -> Option<&dyn ByHand> {
+        Some(self)
+    }
+}
+
+impl ByHand for Mlp {
+    fn record<'a>(
+        &'a self,
+        parameters: &'a [f32],
+        inputs: &Inputs,
+        rows: &[usize],
+        mode: Mode,
+    ) -> (Vec<f32>, WayBack<'a>) {
+        let mask = self.mask(rows.len(), mode);
+        let (phi, tape) = network::record(&self.shape, parameters, inputs.gather(rows, mode), mask);
+        let wanted = Wanted { parameters: true, x: false };
+        let way_back = move |d_phi: &[f32], gradient: &mut [f32]| {
+            network::pull_back(&self.shape, parameters, &tape, d_phi, wanted, gradient);
+        };
+        (phi, Box::new(way_back))
+    }
+}
+
+/// Some rows on their way through the network.
+#[derive(Debug, Clone)]
+pub struct Pass {
+    shape: MlpShape,
+    /// What dropout multiplies the embeddings by, or nothing.
+    mask: Vec<f32>,
+}
+
+/// The network as one operation of burn.
+#[backend_extension(Flex, Autodiff)]
+pub trait MlpOps: Backend {
+    /// Φ `[N, D]` of all parameters, in the module's order, and `x [N, width]`.
+    fn mlp(parameters: FloatTensor<Self>, x: FloatTensor<Self>, pass: Pass) -> FloatTensor<Self>;
+}
+
+impl MlpOps for Flex {
+    fn mlp(parameters: FloatTensor<Self>, x: FloatTensor<Self>, pass: Pass) -> FloatTensor<Self> {
+        let Pass { shape, mask } = pass;
+        from_vec(network::forward(&shape, &to_vec(parameters), to_vec(x), mask), shape.features)
+    }
+}
+
+impl<C: CheckpointStrategy> MlpOps for Autodiff<Flex, C> {
+    fn mlp(parameters: FloatTensor<Self>, x: FloatTensor<Self>, pass: Pass) -> FloatTensor<Self> {
+        let prepared = PullBack.prepare::<C>([parameters.node(), x.node()]).compute_bound().stateful();
+        let (parameters, x) = (parameters.into_primitive(), x.into_primitive());
+        match prepared {
+            OpsKind::Tracked(prepared) => {
+                let (Pass { shape, mask }, parameters) = (pass, to_vec(parameters));
+                let (phi, tape) = network::record(&shape, &parameters, to_vec(x), mask);
+                let phi = from_vec(phi, shape.features);
+                prepared.finish(Arc::new(Recorded { shape, parameters, tape }), phi)
+            }
+            OpsKind::UnTracked(prepared) => prepared.finish(Flex::mlp(parameters, x, pass)),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Recorded {
+    shape: MlpShape,
+    parameters: Vec<f32>,
+    tape: Tape,
+}
+
+/// From ∂Φ to the gradients of the parameters and of x.
+#[derive(Debug)]
+struct PullBack;
+
+impl Backward<Flex, 2> for PullBack {
+    type State = Arc<Recorded>;
+
+    fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
+        let d_phi = to_vec(grads.consume::<Flex>(&ops.node));
+        let Recorded { shape, parameters, tape } = &*ops.state;
+        let [of_parameters, of_x] = ops.parents;
+        let wanted = Wanted { parameters: of_parameters.is_some(), x: of_x.is_some() };
+        let mut gradient = vec![0.0; parameters.len()];
+        let d_x = network::pull_back(shape, parameters, tape, &d_phi, wanted, &mut gradient);
+        if let Some(node) = of_parameters {
+            let len = gradient.len();
+            grads.register::<Flex>(node.id, from_shape(gradient, [len]));
+        }
+        if let Some(node) = of_x {
+            grads.register::<Flex>(node.id, from_vec(d_x, shape.width));
+        }
     }
 }
 

@@ -9,7 +9,10 @@ pub mod graph;
 pub mod identity;
 pub mod mlp;
 pub(crate) mod parameters;
+mod product;
+mod tensors;
 pub mod transformer;
+mod vectors;
 
 use crate::inputs::Inputs;
 use burn::module::Module;
@@ -48,11 +51,32 @@ pub trait Encoder: Module + Sync + 'static {
         None
     }
 
+    /// The same with gradients that are written by hand, where there are such.
+    fn by_hand(&self) -> Option<&dyn ByHand> {
+        None
+    }
+
     /// Whether weight decay applies to the parameter of this path.
     fn decays(path: &str) -> bool {
         path.ends_with("weight")
     }
 }
+
+/// An encoder whose gradients are written by hand. Training then works on the flat vector of its parameters, in the
+/// module's order, without autodiff and without copies.
+pub trait ByHand: Sync {
+    /// Features of the given rows, row-major `[N, D]`, and the way back.
+    fn record<'a>(
+        &'a self,
+        parameters: &'a [f32],
+        inputs: &Inputs,
+        rows: &[usize],
+        mode: Mode,
+    ) -> (Vec<f32>, WayBack<'a>);
+}
+
+/// Sets the gradient of all parameters, the second argument, from that of the features, the first.
+pub type WayBack<'a> = Box<dyn FnOnce(&[f32], &mut [f32]) + Send + 'a>;
 
 /// An encoder from outside of this library whose models are kept in files.
 pub trait OwnEncoder: Encoder {

@@ -41,15 +41,17 @@ impl ModuleVisitor for Reader {
 /// Takes gradients out; a parameter that took no part has zeros.
 struct GradientReader<'a> {
     gradients: &'a mut Gradients,
-    values: &'a mut Vec<f32>,
+    rest: &'a mut [f32],
 }
 
 impl ModuleVisitor for GradientReader<'_> {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         let tensor = param.val();
-        match tensor.grad_remove(self.gradients) {
-            Some(gradient) => append(gradient, self.values),
-            None => self.values.resize(self.values.len() + tensor.dims().iter().product::<usize>(), 0.0),
+        let (mine, rest) = std::mem::take(&mut self.rest).split_at_mut(tensor.dims().iter().product());
+        self.rest = rest;
+        match tensor.grad_remove(self.gradients).map(Tensor::into_data) {
+            Some(gradient) => mine.copy_from_slice(gradient.as_slice::<f32>().expect("gradients are f32")),
+            None => mine.fill(0.0),
         }
     }
 }
@@ -84,10 +86,10 @@ pub(crate) fn read<M: Module>(module: &M) -> (Vec<Slot>, Vec<f32>) {
     (reader.slots, reader.values)
 }
 
-/// Appends the gradients of all parameters. They are taken out: a tensor that nobody else holds gives its numbers
-/// without a copy.
-pub(crate) fn take_gradients<M: Module>(module: &M, gradients: &mut Gradients, values: &mut Vec<f32>) {
-    module.visit(&mut GradientReader { gradients, values });
+/// Sets `values` to the gradients of all parameters. They are taken out: a tensor that nobody else holds gives its
+/// numbers without a copy.
+pub(crate) fn take_gradients<M: Module>(module: &M, gradients: &mut Gradients, values: &mut [f32]) {
+    module.visit(&mut GradientReader { gradients, rest: values });
 }
 
 /// The module with other values, on `device`.

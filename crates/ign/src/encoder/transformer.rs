@@ -39,10 +39,8 @@ mod layers;
 mod network;
 mod norm;
 mod operation;
-mod product;
 mod rest;
 mod shape;
-mod vectors;
 
 pub use operation::{Batch, TowerOps};
 pub use shape::{Pooling, TextShape, TowerShape};

@@ -1,7 +1,7 @@
 //! Training: an optional warm start, then the likelihood of encoder and Gaussian process together.
 //!
-//! The encoder (burn, f32) gives Φ; a head gives the loss and `∂Φ`; the linear surrogate `⟨Φ, ∂Φ⟩` is
-//! backpropagated through the encoder, which yields exactly its gradients (the paper's Proposition 1 by
+//! The encoder (f32) gives Φ; a head gives the loss and `∂Φ`, which the encoder pulls back to its parameters: by hand, or
+//! by autodiff of the linear surrogate `⟨Φ, ∂Φ⟩`, which yields exactly its gradients (the paper's Proposition 1 by
 //! construction). One optimiser steps one flat vector. Every random number follows from the seed and the
 //! epoch, so a run that goes on from the beginning of any epoch arrives at the same bytes.
 

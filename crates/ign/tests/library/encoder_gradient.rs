@@ -232,6 +232,64 @@ fn gradients_under_dropout_equal_central_differences_of_the_same_draw() {
     }
 }
 
+/// Training reads the flat vector and writes its gradient, prediction and refinement go through burn: the same numbers.
+#[test]
+fn the_way_by_hand_and_the_way_through_burn_are_one() {
+    let rows: Vec<usize> = (0..ROWS).collect();
+    for (shape, mode) in shapes().flat_map(|s| [(s.clone(), Mode::Predict), (s, Mode::Train { seed: 9 })]) {
+        let (encoder, tracked) = (Mlp::new(shape, 3, &Device::default()), Device::default().autodiff());
+        let mut theta = Values(Vec::new());
+        encoder.visit(&mut theta);
+        let network = with_values(&encoder, &theta.0, &tracked);
+        let phi = network.features(&inputs(), &rows, mode);
+        let c = Tensor::<2>::from_data(TensorData::new(weights(), [ROWS, FEATURES]), &tracked);
+        let gradients = (phi.clone() * c).sum().backward();
+        let mut slopes = Slopes(&gradients, Vec::new());
+        network.visit(&mut slopes);
+        let by_hand = encoder.by_hand().expect("it has one");
+        let (features, way_back) = by_hand.record(&theta.0, &inputs(), &rows, mode);
+        assert_eq!(features, phi.into_data().try_to_vec::<f32>().expect("features are f32"));
+        let mut gradient = vec![f32::NAN; theta.0.len()];
+        way_back(&weights(), &mut gradient);
+        assert_eq!(gradient, slopes.1, "{:?}", encoder.shape());
+    }
+}
+
+/// Blocks of rows and pieces of weights: more of either than fit into one.
+#[test]
+fn many_rows_are_as_good_as_few() {
+    let (rows, numeric) = (150, 300);
+    let periodic = Some(PeriodicShape { frequencies: 17, width: 2, scale: 0.3 });
+    let shape = MlpShape { numeric, width: numeric, periodic, ..shapes().next().expect("one") };
+    let encoder = Mlp::new(MlpShape { skip: true, members: 2, ..shape }, 3, &Device::default());
+    let x = (0..rows * numeric).map(|i| (i as f32 * 0.37).sin()).collect();
+    let inputs = Inputs::Table(Matrix { x, width: numeric, texts: Vec::new() });
+    let mut theta = Values(Vec::new());
+    encoder.visit(&mut theta);
+    let of = |rows: &[usize]| {
+        let (phi, way_back) =
+            encoder.by_hand().expect("it has one").record(&theta.0, &inputs, rows, Mode::Predict);
+        let d_phi: Vec<f32> =
+            rows.iter().flat_map(|row| (0..FEATURES).map(move |j| ((row * 4 + j) as f32).cos())).collect();
+        let mut gradient = vec![0.0; theta.0.len()];
+        way_back(&d_phi, &mut gradient);
+        (phi, gradient)
+    };
+    let (phi, gradient) = of(&(0..rows).collect::<Vec<_>>());
+    let (mut apart, mut sum) = (Vec::new(), vec![0.0_f64; gradient.len()]);
+    for row in 0..rows {
+        let (phi, gradient) = of(&[row]);
+        apart.extend(phi);
+        sum.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += f64::from(g));
+    }
+    for (a, b) in phi.iter().zip(&apart) {
+        assert!((a - b).abs() < 1e-5 * (1.0 + b.abs()), "{a} {b}");
+    }
+    for (a, b) in gradient.iter().zip(&sum) {
+        assert!((f64::from(*a) - b).abs() < 1e-4 * (1.0 + b.abs()), "{a} {b}");
+    }
+}
+
 #[test]
 fn dropout_follows_from_its_seed_and_vanishes_in_prediction() {
     let shape = shapes().find(|shape| shape.periodic.is_some()).expect("one has an embedding");

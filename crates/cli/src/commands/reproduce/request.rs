@@ -8,6 +8,10 @@ use data::NamedTable;
 use ign::{Config, Kind};
 use std::path::PathBuf;
 
+/// Keys that came after the first records, with the values that say what was done before them: left out of a
+/// fingerprint, so that those records stay valid.
+const FORMER: [&str; 1] = [r#""noise_floor":0.0,"#];
+
 /// What is varied beside preset and seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Variant {
@@ -139,9 +143,10 @@ impl Request {
             config.gp.noise = 0.1.try_into().expect("positive");
             config.gp.noise_floor = 0.0;
         }
-        // A key that came after the first records is left out where it says what was done before it.
-        let config = serde_json::to_string(&config).expect("a configuration is plain data");
-        let config = config.replace(r#""noise_floor":0.0,"#, "");
+        let mut config = serde_json::to_string(&config).expect("a configuration is plain data");
+        for former in FORMER {
+            config = config.replace(former, "");
+        }
         let asked = (self.experiment.origin, self.noise, self.stop_below());
         format!("{:016x}", hash(&format!("{asked:?} {config}")))
     }
@@ -231,4 +236,47 @@ pub(crate) fn requests(
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fingerprint(experiment: &str, preset: Preset, overrides: &[&str]) -> String {
+        let request = Request {
+            experiment: Experiment::from_name(experiment).expect("known"),
+            preset,
+            variant: Variant::Plain,
+            seed: 3,
+            noise: None,
+            overrides: overrides.iter().map(|&own| own.to_owned()).collect(),
+        };
+        request.fingerprint(&request.config().expect("a configuration"))
+    }
+
+    #[test]
+    fn a_setting_tells_runs_apart_and_the_seed_does_not() {
+        let plain = fingerprint("levy", Preset::Default, &[]);
+        assert_ne!(plain, fingerprint("levy", Preset::Paper, &[]));
+        assert_ne!(plain, fingerprint("griewank", Preset::Default, &[]));
+        assert_ne!(plain, fingerprint("levy", Preset::Default, &["gp.noise=0.5"]));
+        assert_ne!(plain, fingerprint("levy", Preset::Default, &["gp.noise_floor=0.01"]));
+        assert_eq!(plain, fingerprint("levy", Preset::Default, &["seed=7"]));
+    }
+
+    #[test]
+    fn classes_have_no_noise() {
+        let plain = fingerprint("toy-mnist", Preset::Paper, &[]);
+        assert_eq!(plain, fingerprint("toy-mnist", Preset::Paper, &["gp.noise=0.5", "gp.noise_floor=0.1"]));
+        assert_ne!(plain, fingerprint("toy-mnist", Preset::Paper, &["gp.gamma=0.5"]));
+    }
+
+    #[test]
+    fn a_later_key_with_its_former_value_leaves_no_trace() {
+        let config = Config::resolve(Kind::Numbers, Some("default"), None, &[]).expect("a configuration");
+        let written = serde_json::to_string(&config).expect("plain data");
+        for former in FORMER {
+            assert!(written.contains(former), "{former} is written otherwise");
+        }
+    }
 }

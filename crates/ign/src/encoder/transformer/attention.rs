@@ -8,8 +8,8 @@
 //! never exists, and maxima and sums need no look across a vector. The backward pass makes the scores anew from the
 //! maxima and sums of the forward pass (Dao et al. 2022, algorithm 4).
 
-use super::product::{Left, Start, View, product};
-use super::vectors::{dot, exp_of_negative};
+use crate::encoder::product::{Left, Start, View, product};
+use crate::encoder::vectors::{dot, exp_of_negative};
 use pulp::{Arch, Simd, WithSimd};
 
 /// Queries that pass together.

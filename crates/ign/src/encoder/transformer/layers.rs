@@ -2,49 +2,8 @@
 //!
 //! Tokens lie one after another, `[T, W]` row-major, whatever text they belong to.
 
-use super::product::{Left, Start, View, product};
-use super::vectors::map;
-use pulp::{Arch, Simd, WithSimd};
-
-/// Calls `work` for each item, compiled for the best instruction set found at run time: plain loops over slices.
-///
-/// `work` must be `#[inline(always)]`. Not one closure around the loop: pulp calls that by `FnOnce`, through a shim that
-/// the compiler need not inline, and then a fused multiplication is a call.
-#[inline(always)]
-pub(super) fn each<I: Iterator>(items: I, work: impl FnMut(I::Item)) {
-    Arch::new().dispatch(Each(items, work));
-}
-
-struct Each<I, W>(I, W);
-
-impl<I: Iterator, W: FnMut(I::Item)> WithSimd for Each<I, W> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Self(items, mut work) = self;
-        for item in items {
-            work(item);
-        }
-    }
-}
-
-/// Adds the rows of a matrix to one row.
-struct ColumnSums<'a> {
-    rows: &'a [f32],
-    sums: &'a mut [f32],
-}
-
-impl WithSimd for ColumnSums<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        for row in self.rows.chunks_exact(self.sums.len()) {
-            map(simd, self.sums, [row, row, row], |sum, x, _, _| simd.add_f32s(sum, x));
-        }
-    }
-}
+use crate::encoder::product::{Left, Start, View, product};
+use crate::encoder::vectors::{PIECE, add_rows, each};
 
 /// `y = x W + b`, `W [in, out]`.
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +30,7 @@ impl Dense<'_> {
     ) {
         let outputs = d_bias.len();
         let (inputs, tokens) = (d_weight.len() / outputs, d_y.len() / outputs);
-        Arch::new().dispatch(ColumnSums { rows: d_y, sums: d_bias });
+        add_rows(d_y, outputs, d_bias);
         let rows = View::new(d_y, outputs);
         let sizes = [inputs, tokens, outputs];
         let x = Left::Transposed(View::new(x, inputs));
@@ -80,14 +39,6 @@ impl Dense<'_> {
         product((d_x, inputs), sizes, Start::Zero, Left::Plain(rows), View::new(transposed, inputs));
     }
 }
-
-/// `Wᵀ [out, in]`
-pub(super) fn transposed(weight: &[f32], outputs: usize) -> Vec<f32> {
-    (0..outputs).flat_map(|output| weight.iter().skip(output).step_by(outputs).copied()).collect()
-}
-
-/// Numbers that an elementwise loop takes at once.
-const PIECE: usize = 1024;
 
 /// Which numbers dropout keeps: those whose draw reaches the threshold, made larger in return. A draw is a hash of seed
 /// and place, so that there is nothing to store and loops need no order.
@@ -139,24 +90,6 @@ pub(super) fn add(h: &mut [f32], y: &[f32]) {
         h.chunks_mut(PIECE).zip(y.chunks(PIECE)),
         #[inline(always)]
         |(h, y)| h.iter_mut().zip(y).for_each(|(h, y)| *h += y),
-    );
-}
-
-/// `relu` in place.
-pub(super) fn relu(x: &mut [f32]) {
-    each(
-        x.chunks_mut(PIECE),
-        #[inline(always)]
-        |x| x.iter_mut().for_each(|x| *x = if *x > 0.0 { *x } else { 0.0 }),
-    );
-}
-
-/// Zeroes `d` where the ReLU did.
-pub(super) fn relu_pull_back(x: &[f32], d: &mut [f32]) {
-    each(
-        x.chunks(PIECE).zip(d.chunks_mut(PIECE)),
-        #[inline(always)]
-        |(x, d)| d.iter_mut().zip(x).for_each(|(d, &x)| *d *= f32::from(u8::from(x > 0.0))),
     );
 }
 

@@ -4,10 +4,12 @@
 //! meet only at the end. Blocks and partial sums have fixed sizes: no result depends on the number of threads.
 
 use super::attention::{Heads, Softmax, Space};
-use super::layers::{Dense, Mask, add, pool, pool_pull_back, relu, relu_pull_back, transposed};
+use super::layers::{Dense, Mask, add, pool, pool_pull_back};
 use super::norm::Normed;
 use super::rest::{Rest, split_mut};
 use super::{Batch, TowerShape};
+use crate::encoder::product::transposed;
+use crate::encoder::vectors::{relu, relu_pull_back};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;

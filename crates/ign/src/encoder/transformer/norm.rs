@@ -1,6 +1,6 @@
 //! Norm over the channels of a token, with its `pull_back` beneath it.
 
-use super::vectors::{dot, map, sum};
+use crate::encoder::vectors::{dot, map, sum};
 use pulp::{Arch, Simd, WithSimd};
 
 const EPSILON: f32 = 1e-5;
@@ -65,10 +65,10 @@ impl WithSimd for NormForward<'_> {
         let rows = self.h.chunks_exact(self.w).zip(self.normed.u.chunks_exact_mut(self.w));
         for ((h, u), inverse) in rows.zip(&mut self.normed.inverse) {
             let mean = simd.splat_f32s(sum(simd, h) / self.w as f32);
-            map(simd, u, [h, h, h], |_, h, _, _| simd.sub_f32s(h, mean));
+            map(simd, u, [h], |_, [h]| simd.sub_f32s(h, mean));
             *inverse = 1.0 / (dot(simd, u, u) / self.w as f32 + EPSILON).sqrt();
             let factor = simd.splat_f32s(*inverse);
-            map(simd, u, [h, h, h], |u, _, _, _| simd.mul_f32s(u, factor));
+            map(simd, u, [], |u, []| simd.mul_f32s(u, factor));
         }
     }
 }
@@ -86,7 +86,7 @@ impl WithSimd for NormRestore<'_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let Norm { gain, shift } = self.norm;
         for (u, out) in self.normed.u.chunks_exact(gain.len()).zip(self.out.chunks_exact_mut(gain.len())) {
-            map(simd, out, [u, gain, shift], |_, u, gain, shift| simd.mul_add_e_f32s(u, gain, shift));
+            map(simd, out, [u, gain, shift], |_, [u, gain, shift]| simd.mul_add_e_f32s(u, gain, shift));
         }
     }
 }
@@ -110,12 +110,12 @@ impl WithSimd for NormPullBack<'_> {
         let tokens = normed.u.chunks_exact(w).zip(&normed.inverse);
         let slopes = d.chunks_exact_mut(w).zip(d_h.chunks_exact_mut(w));
         for ((u, &inverse), (d, d_h)) in tokens.zip(slopes) {
-            map(simd, d_gain, [d, u, u], |sum, d, u, _| simd.mul_add_e_f32s(d, u, sum));
-            map(simd, d_shift, [d, d, d], |sum, d, _, _| simd.add_f32s(sum, d));
-            map(simd, d, [gain, gain, gain], |d, gain, _, _| simd.mul_f32s(d, gain));
+            map(simd, d_gain, [d, u], |sum, [d, u]| simd.mul_add_e_f32s(d, u, sum));
+            map(simd, d_shift, [d], |sum, [d]| simd.add_f32s(sum, d));
+            map(simd, d, [gain], |d, [gain]| simd.mul_f32s(d, gain));
             let [mean, mean_u] = [sum(simd, d), dot(simd, d, u)].map(|x| simd.splat_f32s(x / w as f32));
             let inverse = simd.splat_f32s(inverse);
-            map(simd, d_h, [d, u, u], |d_h, d, u, _| {
+            map(simd, d_h, [d, u], |d_h, [d, u]| {
                 let centred = simd.sub_f32s(simd.sub_f32s(d, mean), simd.mul_f32s(u, mean_u));
                 simd.mul_add_e_f32s(inverse, centred, d_h)
             });

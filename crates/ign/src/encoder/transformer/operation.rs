@@ -3,12 +3,12 @@
 use super::network::{self, Tape, part_seed};
 use super::{TextShape, Texts, TowerShape, UNKNOWN};
 use crate::encoder::Mode;
+use crate::encoder::tensors::{from_shape, from_vec};
 use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::backend::tensor::FloatTensor;
-use burn::backend::{Autodiff, Backend, Flex, backend_extension, ops::FloatTensorOps};
-use burn::tensor::TensorData;
+use burn::backend::{Autodiff, Backend, Flex, backend_extension};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
@@ -105,8 +105,8 @@ impl Backward<Flex, 2> for PullBack {
         let d_pooled = grads.consume::<Flex>(&ops.node).to_contiguous();
         let [d_token, d_rest] = network::pull_back(&ops.state, slice(&d_pooled));
         let (width, len) = (ops.state.width(), d_rest.len());
-        let d_rest = Flex::float_from_data(TensorData::new(d_rest, [len]), &Default::default());
-        for (parent, gradient) in ops.parents.into_iter().zip([from_vec(d_token, width), d_rest]) {
+        let both = [from_vec(d_token, width), from_shape(d_rest, [len])];
+        for (parent, gradient) in ops.parents.into_iter().zip(both) {
             if let Some(node) = parent {
                 grads.register::<Flex>(node.id, gradient);
             }
@@ -116,9 +116,4 @@ impl Backward<Flex, 2> for PullBack {
 
 fn slice(tensor: &FloatTensor<Flex>) -> &[f32] {
     tensor.as_slice().expect("contiguous, and the encoder computes in f32")
-}
-
-fn from_vec(values: Vec<f32>, width: usize) -> FloatTensor<Flex> {
-    let shape = [values.len() / width, width];
-    Flex::float_from_data(TensorData::new(values, shape), &Default::default())
 }

@@ -151,10 +151,10 @@ fn features_are_those_of_plain_loops_over_the_equations() {
 /// The gradient of `Σ c ∘ Φ` through burn.
 fn gradient(network: &Transformer, inputs: &Inputs, mode: Mode, c: &[f32]) -> Vec<f32> {
     let device = Device::default().autodiff();
-    let tracked = parameters::write(network.clone(), &parameters::read(network).1, &device);
+    let mut values = parameters::read(network).1;
+    let tracked = parameters::write(network.clone(), &values, &device);
     let phi = tracked.features(inputs, &ROWS, mode);
     let c = Tensor::<2>::from_data(TensorData::new(c.to_vec(), phi.dims()), &device);
-    let mut values = Vec::new();
     parameters::take_gradients(&tracked, &mut (phi * c).sum().backward(), &mut values);
     values
 }

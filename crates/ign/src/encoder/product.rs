@@ -195,6 +195,11 @@ impl Product<'_> {
     }
 }
 
+/// `Wᵀ [out, in]`
+pub(super) fn transposed(weight: &[f32], outputs: usize) -> Vec<f32> {
+    (0..outputs).flat_map(|output| weight.iter().skip(output).step_by(outputs).copied()).collect()
+}
+
 /// `V` vectors, or less than one with zeros behind.
 #[inline(always)]
 fn load<S: Simd, const V: usize>(simd: S, slice: &[f32]) -> [S::f32s; V] {
