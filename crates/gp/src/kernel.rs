@@ -9,7 +9,7 @@
 //! ```
 
 use crate::Real;
-use crate::matrix::{column, column_mut, cut_triangle, dot, product, vectorised};
+use crate::matrix::{column, column_mut, dot, middle_of_triangle, product, vectorised};
 use faer::{MatMut, MatRef};
 use serde::{Deserialize, Serialize};
 
@@ -148,22 +148,22 @@ impl Kernel {
     ) {
         let n = a.ncols();
         if threads > 1 && n >= 192 {
-            // Columns to the left of the cut, with all that is below them; and the triangle that is left.
+            // The square below the upper triangle, beside both triangles.
             let (left, right) = (threads / 2, threads - threads / 2);
-            let middle = cut_triangle(n, left, threads);
+            let middle = middle_of_triangle(n);
             let (k_left, k_right) = k.split_at_col_mut(middle);
-            let (triangle, below) = k_left.split_at_row_mut(middle);
+            let (upper, below) = k_left.split_at_row_mut(middle);
             let (h_left, h_right) = h.map(|h| h.split_at_col_mut(middle)).unzip();
-            let (h_triangle, h_below) = h_left.map(|h| h.split_at_row_mut(middle)).unzip();
+            let (h_upper, h_below) = h_left.map(|h| h.split_at_row_mut(middle)).unzip();
             let (a_left, a_right) = a.split_at_col(middle);
-            let k_rest = k_right.subrows_mut(middle, n - middle);
-            let h_rest = h_right.map(|h| h.subrows_mut(middle, n - middle));
+            let lower = k_right.subrows_mut(middle, n - middle);
+            let h_lower = h_right.map(|h| h.subrows_mut(middle, n - middle));
             rayon::join(
+                || self.gram(a_right, a_left, below, h_below, left),
                 || {
-                    self.gram_lower(a_left, triangle, h_triangle, left);
-                    self.gram(a_right, a_left, below, h_below, left);
+                    self.gram_lower(a_left, upper, h_upper, right);
+                    self.gram_lower(a_right, lower, h_lower, right);
                 },
-                || self.gram_lower(a_right, k_rest, h_rest, right),
             );
             return;
         }

@@ -211,9 +211,10 @@ impl<T: Real> Objective<T> {
         let (z, threads) = (model.inducing.columns(), self.threads);
         assert_eq!(y.len(), n * c, "y is [N, C]");
         let (points, rows) = (&mut self.points, &mut self.rows);
+        points.gram(&model, threads);
         let (jitter, features) = both(
             threads,
-            || points.factor(&model, threads),
+            || points.factor(&model),
             || {
                 let features = forward();
                 assert_eq!(features.as_ref().len(), n * d, "phi is [N, D]");
@@ -399,10 +400,13 @@ fn column_of<T: Real>(y: &[T], c: usize, output: usize) -> Vec<T> {
 }
 
 impl<T: Real> Points<T> {
-    /// Factors `K_zz`; returns the jitter that it needed.
-    fn factor(&mut self, model: &Model<'_, T>, threads: usize) -> Result<f64, Error> {
+    fn gram(&mut self, model: &Model<'_, T>, threads: usize) {
         let h = self.h.as_mut().map(|h| h.as_mut());
         model.kernel.gram_lower(model.inducing.columns(), self.k.as_mut(), h, threads);
+    }
+
+    /// Factors `K_zz`; returns the jitter that it needed.
+    fn factor(&mut self, model: &Model<'_, T>) -> Result<f64, Error> {
         self.chol.factor_with_ladder("K_zz", self.k.as_ref(), model.jitter)
     }
 
