@@ -85,6 +85,19 @@ fn single_precision_gradients_follow_double_precision_with_jitter_1e_3() {
     }
 }
 
+/// Two evaluations at once, each for two threads, in pools of one thread, of two and of three.
+#[test]
+fn threads_that_wait_for_one_another_come_to_an_end() {
+    let problem = Problem::random(kernels()[0], [128, 200, 16, 1], 8);
+    let expected = problem.evaluate_in::<f64>(1);
+    for threads in 1..4 {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        let evaluate = || (0..3).map(|_| problem.evaluate_in::<f64>(2)).collect::<Vec<_>>();
+        let (a, b) = pool.install(|| rayon::join(evaluate, evaluate));
+        assert!(a.iter().chain(&b).all(|found| *found == expected), "{threads} threads");
+    }
+}
+
 #[test]
 fn two_threads_give_the_same_bytes_as_one() {
     let problem = Problem::random(kernels()[0], [128, 200, 16, 1], 8);

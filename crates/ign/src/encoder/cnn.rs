@@ -260,6 +260,7 @@ impl ByHand for Cnn {
         inputs: &Inputs,
         rows: &[usize],
         mode: Mode,
+        _threads: usize,
     ) -> (Vec<f32>, WayBack<'a>) {
         let (phi, tape) = network::record(&self.shape, parameters.to_vec(), &inputs.gather(rows, mode));
         let wanted = Wanted { parameters: true, images: false };

@@ -278,9 +278,11 @@ impl ByHand for Mlp {
         inputs: &Inputs,
         rows: &[usize],
         mode: Mode,
+        threads: usize,
     ) -> (Vec<f32>, WayBack<'a>) {
         let mask = self.mask(rows.len(), mode);
-        let (phi, tape) = network::record(&self.shape, parameters, inputs.gather(rows, mode), mask);
+        let x = inputs.gather(rows, mode);
+        let (phi, tape) = network::record(&self.shape, parameters, x, mask, threads);
         let wanted = Wanted { parameters: true, x: false };
         let way_back = move |d_phi: &[f32], gradient: &mut [f32]| {
             network::pull_back(&self.shape, parameters, &tape, d_phi, wanted, gradient);
@@ -318,7 +320,8 @@ impl<C: CheckpointStrategy> MlpOps for Autodiff<Flex, C> {
         match prepared {
             OpsKind::Tracked(prepared) => {
                 let (Pass { shape, mask }, parameters) = (pass, to_vec(parameters));
-                let (phi, tape) = network::record(&shape, &parameters, to_vec(x), mask);
+                let threads = rayon::current_num_threads();
+                let (phi, tape) = network::record(&shape, &parameters, to_vec(x), mask, threads);
                 let phi = from_vec(phi, shape.features);
                 prepared.finish(Arc::new(Recorded { shape, parameters, tape }), phi)
             }

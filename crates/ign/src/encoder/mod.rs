@@ -65,13 +65,15 @@ pub trait Encoder: Module + Sync + 'static {
 /// An encoder whose gradients are written by hand. Training then works on the flat vector of its parameters, in the
 /// module's order, without autodiff and without copies.
 pub trait ByHand: Sync {
-    /// Features of the given rows, row-major `[N, D]`, and the way back.
+    /// Features of the given rows, row-major `[N, D]`, and the way back; on at most so many threads of the current pool,
+    /// where the encoder can tell.
     fn record<'a>(
         &'a self,
         parameters: &'a [f32],
         inputs: &Inputs,
         rows: &[usize],
         mode: Mode,
+        threads: usize,
     ) -> (Vec<f32>, WayBack<'a>);
 }
 

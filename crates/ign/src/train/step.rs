@@ -111,7 +111,7 @@ impl Trainer<'_> {
         let mut gradient = vec![0.0; encoder_len];
         let forward = || {
             let (phi, back): (_, WayBack<'_>) = match by_hand {
-                Some(by_hand) => by_hand.record(parameters, self.data.inputs, rows, mode),
+                Some(by_hand) => by_hand.record(parameters, self.data.inputs, rows, mode, self.threads),
                 None => {
                     let features = encoder.features(self.data.inputs, rows, mode); // [N, D]
                     let phi = to_vec(features.clone());

@@ -247,7 +247,7 @@ fn the_way_by_hand_and_the_way_through_burn_are_one() {
         let mut slopes = Slopes(&gradients, Vec::new());
         network.visit(&mut slopes);
         let by_hand = encoder.by_hand().expect("it has one");
-        let (features, way_back) = by_hand.record(&theta.0, &inputs(), &rows, mode);
+        let (features, way_back) = by_hand.record(&theta.0, &inputs(), &rows, mode, 1);
         assert_eq!(features, phi.into_data().try_to_vec::<f32>().expect("features are f32"));
         let mut gradient = vec![f32::NAN; theta.0.len()];
         way_back(&weights(), &mut gradient);
@@ -268,7 +268,7 @@ fn many_rows_are_as_good_as_few() {
     encoder.visit(&mut theta);
     let of = |rows: &[usize]| {
         let (phi, way_back) =
-            encoder.by_hand().expect("it has one").record(&theta.0, &inputs, rows, Mode::Predict);
+            encoder.by_hand().expect("it has one").record(&theta.0, &inputs, rows, Mode::Predict, 2);
         let d_phi: Vec<f32> =
             rows.iter().flat_map(|row| (0..FEATURES).map(move |j| ((row * 4 + j) as f32).cos())).collect();
         let mut gradient = vec![0.0; theta.0.len()];

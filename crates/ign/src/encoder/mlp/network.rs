@@ -142,6 +142,7 @@ impl Read {
 /// What the backward pass needs.
 #[derive(Debug)]
 pub(super) struct Tape {
+    threads: usize,
     read: Read,
     rows: usize,
     /// For each member: waves, u, and what the ReLUs gave, `[N, …]` each.
@@ -179,7 +180,8 @@ pub(super) fn forward(shape: &MlpShape, parameters: &[f32], x: Vec<f32>, mask: V
     let (parameters, read) = (Parameters::new(&sizes, parameters), Read::new(shape, x, mask));
     let mut phi = vec![0.0; rows * shape.features];
     let widths = widths(&sizes);
-    phi.par_chunks_mut(BLOCK * shape.features).with_max_len(1).enumerate().for_each(|(block, phi)| {
+    let blocks = phi.chunks_mut(BLOCK * shape.features).enumerate().collect();
+    share(rayon::current_num_threads(), blocks, |(block, phi): (_, &mut [f32])| {
         let rows = phi.len() / shape.features;
         let mut buffers: Vec<Vec<f32>> = widths.iter().map(|width| vec![0.0; rows * width]).collect();
         for member in 0..shape.members {
@@ -190,8 +192,14 @@ pub(super) fn forward(shape: &MlpShape, parameters: &[f32], x: Vec<f32>, mask: V
     phi
 }
 
-/// Φ and what [`pull_back`] needs.
-pub(super) fn record(shape: &MlpShape, parameters: &[f32], x: Vec<f32>, mask: Vec<f32>) -> (Vec<f32>, Tape) {
+/// Φ and what [`pull_back`] needs, both ways on so many threads.
+pub(super) fn record(
+    shape: &MlpShape,
+    parameters: &[f32],
+    x: Vec<f32>,
+    mask: Vec<f32>,
+    threads: usize,
+) -> (Vec<f32>, Tape) {
     let (sizes, rows) = (Sizes::new(shape), x.len() / shape.width);
     let keep = if mask.is_empty() { 1.0 } else { (1.0 / (1.0 - shape.dropout)) as f32 };
     let (parameters, read) = (Parameters::new(&sizes, parameters), Read::new(shape, x, mask));
@@ -201,15 +209,15 @@ pub(super) fn record(shape: &MlpShape, parameters: &[f32], x: Vec<f32>, mask: Ve
     let mut kept: Vec<Vec<Vec<f32>>> = (0..shape.members).map(|_| buffers()).collect();
     let all = kept.iter_mut().flat_map(|member| member.iter_mut().zip(widths.iter().copied()));
     let blocks = by_blocks(all, rows);
-    let work = phi.par_chunks_mut(BLOCK * shape.features).zip(blocks).with_max_len(1).enumerate();
-    work.for_each(|(block, (phi, buffers))| {
+    let blocks = phi.chunks_mut(BLOCK * shape.features).zip(blocks).enumerate().collect();
+    share(threads, blocks, |(block, (phi, buffers)): (_, (&mut [f32], Vec<_>))| {
         let mut buffers = buffers.into_iter();
         for member in 0..shape.members {
             let own = buffers.by_ref().take(widths.len()).collect();
             pass(&sizes, &parameters, &read, [block, member], own, phi);
         }
     });
-    (phi, Tape { read, rows, kept, keep })
+    (phi, Tape { threads, read, rows, kept, keep })
 }
 
 /// One block of rows through one member; `buffers` are its waves, u, and hidden layers.
@@ -310,6 +318,16 @@ fn add_bias_and_relu(h: &mut [f32], bias: &[f32]) {
     );
 }
 
+/// All of them, on so many threads. One thread alone does not ask the pool: it would wait there for others, and might be
+/// given work that has nothing to do with this.
+fn share<T: Send>(threads: usize, items: Vec<T>, work: impl Fn(T) + Send + Sync) {
+    if items.len() < 2 || threads < 2 {
+        items.into_iter().for_each(work);
+    } else {
+        items.into_par_iter().with_max_len(1).for_each(work);
+    }
+}
+
 /// What a gradient is asked of.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
@@ -338,8 +356,10 @@ pub(super) fn pull_back(
     let mut d_x = vec![0.0; if wanted.x { rows * shape.width } else { 0 }];
     let all = slopes.iter_mut().flat_map(|member| member.iter_mut().zip(widths.iter().copied()));
     let all: Vec<_> = all.chain([(&mut d_x, if wanted.x { shape.width } else { 0 })]).collect();
-    by_blocks(all.into_iter(), rows).into_par_iter().with_max_len(1).enumerate().for_each(
-        |(block, buffers)| {
+    share(
+        tape.threads,
+        by_blocks(all.into_iter(), rows).into_iter().enumerate().collect(),
+        |(block, buffers): (usize, Vec<&mut [f32]>)| {
             let mut buffers = buffers.into_iter();
             let mut own: Vec<Vec<&mut [f32]>> =
                 (0..shape.members).map(|_| buffers.by_ref().take(widths.len()).collect()).collect();
@@ -356,7 +376,7 @@ pub(super) fn pull_back(
     if wanted.parameters {
         let mut tasks = Vec::new();
         take_apart(&sizes, gradient, &mut tasks);
-        tasks.into_par_iter().with_max_len(1).for_each(|task| {
+        share(tape.threads, tasks, |task| {
             let way = WayBack { sizes: &sizes, parameters: &parameters, tape, member: task.member };
             way.gradient(task.part, d_phi, &slopes, reach);
         });
