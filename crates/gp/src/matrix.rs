@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 /// How long a thread that has nothing to do stays awake. A step has gaps of some 100 µs; a sleeper begins 24 µs late and
 /// makes the other wait as long for the end: two halves of 50 µs took 95, and 51 with a thread that was awake.
 const AWAKE: Duration = Duration::from_millis(2);
+/// How many stay awake at most: a step has work for few.
+const MOST_AWAKE: usize = 4;
 
 /// Runs `work` where its `rayon::join`s are cheap: inside the pool, entered once instead of at every join, and with other
 /// threads that stay awake between them.
@@ -25,7 +27,7 @@ pub(crate) fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) 
     let done = AtomicBool::new(false);
     rayon::scope(|scope| {
         let home = rayon::current_thread_index();
-        for _ in 1..threads {
+        for _ in 1..threads.min(MOST_AWAKE) {
             let done = &done;
             scope.spawn(move |_| {
                 if rayon::current_thread_index() != home {

@@ -207,7 +207,11 @@ fn has_numbers(schema: &Schema) -> bool {
 
 fn mlp_is_sound(shape: &MlpShape, schema: &Schema) -> bool {
     let tables = |t: &TableShape| t.column < shape.numeric && t.knots >= 2 && t.high > t.low;
-    shape.width == schema.width()
+    let sizes = [shape.width, shape.features].into_iter().chain(shape.hidden.iter().copied());
+    let embedding = shape.periodic.iter().flat_map(|periodic| [periodic.frequencies, periodic.width]);
+    sizes.chain(embedding).all(|size| size > 0)
+        && (shape.tables.is_empty() || shape.table_width > 0)
+        && shape.width == schema.width()
         && shape.numeric == schema.numeric_width()
         && shape.members > 0
         && shape.features.is_multiple_of(shape.members)

@@ -58,18 +58,22 @@ impl GivenArgs {
         if let Some(source) = ImageSource::recognise(inputs, data_dir.as_deref())? {
             return Ok(Given::Images(source));
         }
-        let flags =
-            [("--image-size", self.image_size.is_some()), ("--skip-unreadable", self.skip_unreadable)];
-        if let Some((flag, _)) = flags.into_iter().find(|(_, given)| *given) {
-            let inputs = inputs.join(", ");
-            return Err(Failure::Usage(format!(
-                "`{flag}` is for pictures, and {inputs} holds none\nhint: leave it out"
-            )));
-        }
         if let Some(source) = GraphSource::recognise(inputs, data_dir.as_deref())? {
             return Ok(Given::Graphs(source));
         }
         Ok(Given::Table(NamedTable::recognise(inputs, data_dir.as_deref())?))
+    }
+
+    /// Refuses flags for pictures where there are none; an input that is not there is told where it is read.
+    pub(crate) fn without_pictures(&self, input: &str) -> Result<(), Failure> {
+        let flags =
+            [("--image-size", self.image_size.is_some()), ("--skip-unreadable", self.skip_unreadable)];
+        match flags.into_iter().find(|(_, given)| *given) {
+            Some((flag, _)) if Path::new(input).exists() => Err(Failure::Usage(format!(
+                "`{flag}` is for pictures, and {input} holds none\nhint: leave it out"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     fn data_dir(&self) -> Option<PathBuf> {
@@ -101,16 +105,21 @@ impl GivenArgs {
             }
             _ => {}
         }
+        self.without_pictures(input)?;
         Ok(read_graphs(&GraphSource::given(input, self.data_dir().as_deref())?, labelled)?)
     }
 
     /// The tables of this name, where nothing but a table is expected.
     pub(crate) fn tables(&self, input: &str, part: Part) -> Result<Vec<Source>, Failure> {
-        match self.recognise(&[input.to_owned()])? {
-            Given::Images(_) => Err(wrong_kind(input, "pictures", "rows of a table")),
-            Given::Graphs(_) => Err(wrong_kind(input, "graphs", "rows of a table")),
-            Given::Table(Some(named)) => Ok(named.sources(part)?),
-            Given::Table(None) => Ok(vec![Source::new(input)]),
+        let named = match self.recognise(&[input.to_owned()])? {
+            Given::Images(_) => return Err(wrong_kind(input, "pictures", "rows of a table")),
+            Given::Graphs(_) => return Err(wrong_kind(input, "graphs", "rows of a table")),
+            Given::Table(named) => named,
+        };
+        self.without_pictures(input)?;
+        match named {
+            Some(named) => Ok(named.sources(part)?),
+            None => Ok(vec![Source::new(input)]),
         }
     }
 }

@@ -195,6 +195,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             (Known::Images(set), notices, config)
         }
         Given::Graphs(source) => {
+            args.given.without_pictures(&args.input)?;
             let config = args.run.config(Kind::Graphs, &settings)?;
             refuse_target(&config, &args.input, "graphs")?;
             check_writable(&out)?;
@@ -202,6 +203,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             (Known::Graphs(set), notices, config)
         }
         Given::Table(named) => {
+            args.given.without_pictures(&args.input)?;
             let mut source = Source::new(&args.input);
             if let Some(named) = &named {
                 let known = named.column_types().into_iter();

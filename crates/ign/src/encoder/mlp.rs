@@ -8,11 +8,12 @@
 //! frequencies `f`. *Tables* of a serial column (time, row number): linear interpolation in learned tables of
 //! several resolutions, because no network of reasonable size resolves 40,000 hours from one number.
 //!
-//! Forward and backward pass are written by hand ([`network`]). Training calls them on its flat vector ([`ByHand`]); in
+//! Forward and backward pass are written by hand ([`network`], [`way_back`]). Training calls them on its flat vector ([`ByHand`]); in
 //! burn's autodiff they are one operation of the parameters and of x ([`MlpOps`]). docs/performance.md has the times.
 
 mod network;
 mod waves;
+mod way_back;
 
 use super::tensors::{from_shape, from_vec, to_vec};
 use super::{ByHand, Encoder, Mode, WayBack, parameters};
@@ -24,11 +25,12 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor, TensorData};
-use network::{Tape, Wanted};
+use network::Tape;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use way_back::{Wanted, pull_back};
 
 /// Everything that fixes the parameters' shapes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -285,7 +287,7 @@ impl ByHand for Mlp {
         let (phi, tape) = network::record(&self.shape, parameters, x, mask, threads);
         let wanted = Wanted { parameters: true, x: false };
         let way_back = move |d_phi: &[f32], gradient: &mut [f32]| {
-            network::pull_back(&self.shape, parameters, &tape, d_phi, wanted, gradient);
+            pull_back(&self.shape, parameters, &tape, d_phi, wanted, gradient);
         };
         (phi, Box::new(way_back))
     }
@@ -350,7 +352,7 @@ impl Backward<Flex, 2> for PullBack {
         let [of_parameters, of_x] = ops.parents;
         let wanted = Wanted { parameters: of_parameters.is_some(), x: of_x.is_some() };
         let mut gradient = vec![0.0; parameters.len()];
-        let d_x = network::pull_back(shape, parameters, tape, &d_phi, wanted, &mut gradient);
+        let d_x = pull_back(shape, parameters, tape, &d_phi, wanted, &mut gradient);
         if let Some(node) = of_parameters {
             let len = gradient.len();
             grads.register::<Flex>(node.id, from_shape(gradient, [len]));

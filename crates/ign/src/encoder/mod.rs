@@ -63,10 +63,10 @@ pub trait Encoder: Module + Sync + 'static {
 }
 
 /// An encoder whose gradients are written by hand. Training then works on the flat vector of its parameters, in the
-/// module's order, without autodiff and without copies.
+/// module's order, without autodiff; the module's own parameters are brought up to date at the end of an epoch.
 pub trait ByHand: Sync {
-    /// Features of the given rows, row-major `[N, D]`, and the way back; on at most so many threads of the current pool,
-    /// where the encoder can tell.
+    /// Features of the given rows, row-major `[N, D]`, and the way back; with one thread, on this
+    /// one alone where that is faster than to share.
     fn record<'a>(
         &'a self,
         parameters: &'a [f32],

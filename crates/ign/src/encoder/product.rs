@@ -1,7 +1,7 @@
 //! Products of thin matrices, register-blocked, on one thread.
 //!
-//! The matrices of a text are small (200 × 32) and one factor always lies in the cache, so that nothing needs to be
-//! packed: rows of the right factor are read as they are, entries of the left one are broadcast. The order in which an
+//! The matrices of a text (200 × 32) and of an embedded column (128 × 32) are small and one factor always lies in the
+//! cache, so that nothing needs to be packed: rows of the right factor are read as they are, entries of the left one are broadcast. The order in which an
 //! entry is summed follows from `inner` and `columns` alone: a row of a result does not depend on the rows beside it.
 
 use pulp::{Simd, WithSimd};

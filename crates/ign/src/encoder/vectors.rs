@@ -1,6 +1,6 @@
 //! Loops over short rows in whole vectors: the compiler's own loops pay off only from hundreds of numbers on.
 //!
-//! Each function belongs inside of a `WithSimd`, which fixes the vector; a row's rest is a vector with zeros behind.
+//! A function of `simd` belongs inside of a `WithSimd`, which fixes the vector; a row's rest is a vector with zeros behind.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -55,12 +55,14 @@ pub(super) fn exp_of_negative<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
 const SINE: [f32; 7] =
     [3.819_952_6, -15.094_643, 42.058_693, -76.705_86, 81.605_25, -41.341_7, std::f32::consts::TAU];
 
-/// `sin 2πt` and `cos 2πt`, to 3e-7. Counted in turns, an angle is reduced without an error, however far it has come.
+/// `sin 2πt` and `cos 2πt`, to 3e-7 for |t| ≤ 2²²: counted in turns, an angle is reduced without an error. Beyond, where
+/// a float has no fraction left, some numbers within ±1.
 #[inline(always)]
 pub(super) fn turn<S: Simd>(simd: S, t: S::f32s) -> [S::f32s; 2] {
     let of = |x: f32| simd.splat_f32s(x);
     let round = of(12_582_912.0); // 1.5 · 2²³
     let r = simd.sub_f32s(t, simd.sub_f32s(simd.add_f32s(t, round), round)); // −½ … ½
+    let r = simd.max_f32s(simd.min_f32s(r, of(0.5)), of(-0.5));
     let below = simd.min_f32s(r, simd.sub_f32s(of(0.5), r));
     let sine = simd.max_f32s(below, simd.sub_f32s(of(-0.5), r));
     let cosine = simd.sub_f32s(of(0.25), simd.abs_f32s(r)); // a quarter further on
@@ -149,7 +151,14 @@ impl WithSimd for AddRows<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         for row in self.rows.chunks(self.stride) {
-            map(simd, self.sums, [&row[..self.sums.len()]], |sum, [x]| simd.add_f32s(sum, x));
+            let row = &row[..self.sums.len()];
+            map(
+                simd,
+                self.sums,
+                [row],
+                #[inline(always)]
+                |sum, [x]| simd.add_f32s(sum, x),
+            );
         }
     }
 }
@@ -202,7 +211,9 @@ mod tests {
             assert!((f64::from(*sine) - s).abs() < 3e-7, "sin of {t} turns: {sine} {s}");
             assert!((f64::from(*cosine) - c).abs() < 3e-7, "cos of {t} turns: {cosine} {c}");
         }
-        let mut far = Turns(vec![1e9, -3e20, f32::MAX], Vec::new());
+        let far =
+            [33_554_430.0, -4_194_304.5, 2.0_f32.powi(30) - 64.0, 2.0_f32.powi(48), 1e9, -3e20, f32::MAX];
+        let mut far = Turns(far.to_vec(), Vec::new());
         Arch::new().dispatch(&mut far);
         assert!(far.1.iter().flatten().all(|x| x.abs() < 1.001), "{:?}", far.1);
     }

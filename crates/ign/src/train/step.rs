@@ -108,7 +108,8 @@ impl Trainer<'_> {
         let mut d_head = vec![0.0; state.theta.len() - encoder_len];
         let (parameters, theta) = state.theta.split_at(encoder_len);
         let way_back: Mutex<Option<WayBack<'_>>> = Mutex::new(None);
-        let mut gradient = vec![0.0; encoder_len];
+        let mut gradient = Vec::with_capacity(state.theta.len());
+        gradient.resize(encoder_len, 0.0);
         let forward = || {
             let (phi, back): (_, WayBack<'_>) = match by_hand {
                 Some(by_hand) => by_hand.record(parameters, self.data.inputs, rows, mode, self.threads),

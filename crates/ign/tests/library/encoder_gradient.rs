@@ -255,39 +255,138 @@ fn the_way_by_hand_and_the_way_through_burn_are_one() {
     }
 }
 
-/// Blocks of rows and pieces of weights: more of either than fit into one.
+/// The module's equations for one row, in plain loops and f64; parameters in the module's order.
+fn plain_loops(shape: &MlpShape, theta: &[f32], x: &[f32]) -> Vec<f64> {
+    let (k, each) = (shape.members, shape.features / shape.members);
+    let mut rest: Vec<f64> = theta.iter().map(|&t| f64::from(t)).collect();
+    let mut take = |len: usize| rest.drain(..len).collect::<Vec<f64>>();
+    let [f, e] = shape.periodic.map_or([0, 0], |p| [p.frequencies, p.width]);
+    let [frequency, map, offset] = [f, 2 * f * e, e].map(|each| take(k * shape.numeric * each));
+    let knots: usize = shape.tables.iter().map(|table| table.knots).sum();
+    let tables = take(knots * k * shape.table_width);
+    let mut u = vec![Vec::new(); k];
+    for (member, u) in u.iter_mut().enumerate() {
+        for (column, &x) in x.iter().enumerate().take(if e > 0 { shape.numeric } else { 0 }) {
+            let index = member * shape.numeric + column;
+            let angle = |i: usize| std::f64::consts::TAU * frequency[index * f + i] * f64::from(x);
+            let waves: Vec<f64> =
+                (0..f).map(|i| angle(i).sin()).chain((0..f).map(|i| angle(i).cos())).collect();
+            u.extend((0..e).map(|j| {
+                let sum: f64 =
+                    waves.iter().enumerate().map(|(i, w)| w * map[(index * 2 * f + i) * e + j]).sum();
+                (sum + offset[index * e + j]).max(0.0)
+            }));
+        }
+        u.extend(x.iter().map(|&x| f64::from(x)));
+        let mut start = 0;
+        for table in &shape.tables {
+            let whole = f64::from((x[table.column] - table.low) / (table.high - table.low));
+            let position = whole.clamp(0.0, 1.0) * (table.knots - 1) as f64;
+            let knot = (position as usize).min(table.knots - 2);
+            let at = |row: usize, j: usize| tables[((start + row) * k + member) * shape.table_width + j];
+            let share = position - knot as f64;
+            u.extend((0..shape.table_width).map(|j| at(knot, j) * (1.0 - share) + at(knot + 1, j) * share));
+            start += table.knots;
+        }
+    }
+    for depth in 0..=shape.hidden.len() {
+        let (inputs, outputs) = (u[0].len(), shape.hidden.get(depth).copied().unwrap_or(each));
+        let (weight, bias) = (take(k * inputs * outputs), take(k * outputs));
+        for (member, u) in u.iter_mut().enumerate() {
+            let unit = |j: usize| {
+                let weight = |i: usize| weight[(member * inputs + i) * outputs + j];
+                let sum: f64 = u.iter().enumerate().map(|(i, u)| u * weight(i)).sum();
+                let sum = sum + bias[member * outputs + j];
+                if depth < shape.hidden.len() { sum.max(0.0) } else { sum }
+            };
+            *u = (0..outputs).map(unit).collect();
+        }
+    }
+    if shape.skip {
+        let skip = take(k * shape.width * each);
+        for (member, u) in u.iter_mut().enumerate() {
+            for (j, u) in u.iter_mut().enumerate() {
+                let weight = |i: usize| skip[(member * shape.width + i) * each + j];
+                *u += x.iter().enumerate().map(|(i, &x)| f64::from(x) * weight(i)).sum::<f64>();
+            }
+        }
+    }
+    u.concat()
+}
+
+/// Rounding: sums of some hundred terms of about 1, each to 6e-8.
+#[test]
+fn features_are_those_of_plain_loops_over_the_equations() {
+    let flat = shapes().map(|shape| MlpShape { hidden: Vec::new(), features: 6, ..shape });
+    for shape in shapes().chain(flat).chain([large()]) {
+        let encoder = Mlp::new(shape.clone(), 3, &Device::default());
+        let mut theta = Values(Vec::new());
+        encoder.visit(&mut theta);
+        let inputs = waves(150, shape.width);
+        let rows: Vec<usize> = (0..150).collect();
+        let phi = encoder.features(&inputs, &rows, Mode::Predict).into_data();
+        let phi = phi.try_to_vec::<f32>().expect("features are f32");
+        let x = inputs.gather(&rows, Mode::Predict);
+        for (phi, x) in phi.chunks_exact(shape.features).zip(x.chunks_exact(shape.width)) {
+            for (&a, b) in phi.iter().zip(plain_loops(&shape, &theta.0, x)) {
+                assert!((f64::from(a) - b).abs() < 2e-5 * (1.0 + b.abs()), "{shape:?}: {a} {b}");
+            }
+        }
+    }
+}
+
+/// More columns than fit into a piece of a weight's gradient, with widths that are no multiples of anything.
+fn large() -> MlpShape {
+    let periodic = Some(PeriodicShape { frequencies: 17, width: 3, scale: 0.3 });
+    let shape = shapes().find(|shape| shape.skip && !shape.tables.is_empty()).expect("one");
+    MlpShape { numeric: 300, width: 301, periodic, members: 2, features: 6, ..shape }
+}
+
+fn waves(rows: usize, width: usize) -> Inputs {
+    let x = (0..rows * width).map(|i| 1.3 * (i as f32 * 0.37).sin()).collect();
+    Inputs::Table(Matrix { x, width, texts: Vec::new() })
+}
+
+/// Gradients over blocks of rows and pieces of weights are the sums of those of single rows. Rounding: sums of 150 rows
+/// and some hundred terms.
 #[test]
 fn many_rows_are_as_good_as_few() {
-    let (rows, numeric) = (150, 300);
-    let periodic = Some(PeriodicShape { frequencies: 17, width: 2, scale: 0.3 });
-    let shape = MlpShape { numeric, width: numeric, periodic, ..shapes().next().expect("one") };
-    let encoder = Mlp::new(MlpShape { skip: true, members: 2, ..shape }, 3, &Device::default());
-    let x = (0..rows * numeric).map(|i| (i as f32 * 0.37).sin()).collect();
-    let inputs = Inputs::Table(Matrix { x, width: numeric, texts: Vec::new() });
+    let (rows, shape) = (150, large());
+    let encoder = Mlp::new(shape.clone(), 3, &Device::default());
+    let inputs = waves(rows, shape.width);
     let mut theta = Values(Vec::new());
     encoder.visit(&mut theta);
-    let of = |rows: &[usize]| {
-        let (phi, way_back) =
-            encoder.by_hand().expect("it has one").record(&theta.0, &inputs, rows, Mode::Predict, 2);
-        let d_phi: Vec<f32> =
-            rows.iter().flat_map(|row| (0..FEATURES).map(move |j| ((row * 4 + j) as f32).cos())).collect();
-        let mut gradient = vec![0.0; theta.0.len()];
-        way_back(&d_phi, &mut gradient);
-        (phi, gradient)
+    let d_phi = |rows: &[usize]| -> Vec<f32> {
+        rows.iter().flat_map(|row| (0..6).map(move |j| ((row * 6 + j) as f32).cos())).collect()
     };
-    let (phi, gradient) = of(&(0..rows).collect::<Vec<_>>());
-    let (mut apart, mut sum) = (Vec::new(), vec![0.0_f64; gradient.len()]);
+    let of = |rows: &[usize]| {
+        let by_hand = encoder.by_hand().expect("it has one");
+        let (_, way_back) = by_hand.record(&theta.0, &inputs, rows, Mode::Predict, 2);
+        let mut gradient = vec![f32::NAN; theta.0.len()];
+        way_back(&d_phi(rows), &mut gradient);
+        let tracked = Device::default().autodiff();
+        let x = TensorData::new(inputs.gather(rows, Mode::Predict), [rows.len(), shape.width]);
+        let x = Tensor::<2>::from_data(x, &tracked).require_grad();
+        let phi = encoder.features_at(x.clone()).expect("it reads numbers");
+        let c = Tensor::from_data(TensorData::new(d_phi(rows), [rows.len(), 6]), &tracked);
+        let slopes = x.grad(&(phi * c).sum().backward()).expect("numbers take part").into_data();
+        (gradient, slopes.try_to_vec::<f32>().expect("gradients are f32"))
+    };
+    let (gradient, slopes) = of(&(0..rows).collect::<Vec<_>>());
+    let (mut sum, mut apart) = (vec![0.0_f64; gradient.len()], Vec::new());
     for row in 0..rows {
-        let (phi, gradient) = of(&[row]);
-        apart.extend(phi);
+        let (gradient, slopes) = of(&[row]);
         sum.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += f64::from(g));
-    }
-    for (a, b) in phi.iter().zip(&apart) {
-        assert!((a - b).abs() < 1e-5 * (1.0 + b.abs()), "{a} {b}");
+        apart.extend(slopes);
     }
     for (a, b) in gradient.iter().zip(&sum) {
         assert!((f64::from(*a) - b).abs() < 1e-4 * (1.0 + b.abs()), "{a} {b}");
     }
+    for (a, b) in slopes.iter().zip(&apart) {
+        assert!((a - b).abs() < 1e-4 * (1.0 + b.abs()), "{a} {b}");
+    }
+    let (gradient, slopes) = of(&[]);
+    assert!(gradient.iter().all(|&g| g == 0.0) && slopes.is_empty());
 }
 
 #[test]
