@@ -2,8 +2,8 @@
 
 use super::{Failure, Reading};
 use data::{
-    Column, ColumnType, GraphSet, GraphSource, ImageOptions, ImageSet, ImageSize, ImageSource, NamedTable,
-    Notice, Part, Source, Table, read_graphs, read_images,
+    Column, ColumnType, GraphSet, GraphSource, ImageOptions, ImageSet, ImageSize, ImageSource, NamedSet,
+    NamedTable, Notice, Part, Source, Table, read_graphs, read_images,
 };
 use ign::{Config, Prepared};
 use std::path::{Path, PathBuf};
@@ -64,15 +64,16 @@ impl GivenArgs {
         Ok(Given::Table(NamedTable::recognise(inputs, data_dir.as_deref())?))
     }
 
-    /// Refuses flags for pictures where there are none; an input that is not there is told where it is read.
+    /// Refuses flags for pictures where there are none; an input that is not there is told of where it is read.
     pub(crate) fn without_pictures(&self, input: &str) -> Result<(), Failure> {
         let flags =
             [("--image-size", self.image_size.is_some()), ("--skip-unreadable", self.skip_unreadable)];
-        match flags.into_iter().find(|(_, given)| *given) {
-            Some((flag, _)) if Path::new(input).exists() => Err(Failure::Usage(format!(
+        let there = input == "-" || Path::new(input).exists() || NamedSet::from_name(input).is_some();
+        match flags.into_iter().find(|(_, given)| *given && there) {
+            Some((flag, _)) => Err(Failure::Usage(format!(
                 "`{flag}` is for pictures, and {input} holds none\nhint: leave it out"
             ))),
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 

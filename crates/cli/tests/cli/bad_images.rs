@@ -213,6 +213,7 @@ fn options_that_make_no_sense_for_pictures_are_refused() {
     for flag in ["--image-size 8x8", "--skip-unreadable"] {
         let words = [flag.split(' ').next().expect("a flag"), "is for pictures, and t.csv holds none"];
         folder.refuses_to_train(&format!("t.csv --target b -o n.ign {flag}"), &words);
+        folder.refuses(&format!("train none.csv --target b -o n.ign {flag}"), &["none.csv: no such file"]);
     }
 }
 

@@ -25,7 +25,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor, TensorData};
-use network::Tape;
+use network::{Sizes, Tape};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -240,9 +240,9 @@ impl Mlp {
 
     /// What dropout multiplies the embeddings by, or nothing.
     fn mask(&self, rows: usize, mode: Mode) -> Vec<f32> {
-        let embedded = self.shape.periodic.map_or(0, |p| self.shape.numeric * p.width);
         match mode {
             Mode::Train { seed } if self.shape.dropout > 0.0 => {
+                let embedded = Sizes::new(&self.shape).embedded;
                 dropout_mask(self.shape.members * rows * embedded, self.shape.dropout, seed)
             }
             _ => Vec::new(),

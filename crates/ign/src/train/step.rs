@@ -44,7 +44,9 @@ impl Trainer<'_> {
                 return Ok(false);
             }
         }
-        self.load(&state.theta);
+        if self.encoder.by_hand().is_some() {
+            self.load(&state.theta);
+        }
         state.epoch += 1;
         let mut record = self.score(state)?;
         record.loss = Some(losses);

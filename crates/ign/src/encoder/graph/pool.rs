@@ -9,12 +9,13 @@
 //! Both directions gather: a thread writes rows of its own, each summed in the order of the bags, hence the same bytes
 //! for any number of threads. O(K W Σ|bag|).
 
+use crate::encoder::tensors::from_shape;
 use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind, unary};
 use burn::backend::tensor::FloatTensor;
-use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension, ops::FloatTensorOps};
-use burn::tensor::{Tensor, TensorData};
+use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension};
+use burn::tensor::Tensor;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -249,5 +250,5 @@ fn to_vec(tensor: FloatTensor<Flex>) -> (Vec<f32>, [usize; 2]) {
 }
 
 fn from_vec(values: Vec<f32>, [networks, width]: [usize; 2], rows: usize) -> FloatTensor<Flex> {
-    Flex::float_from_data(TensorData::new(values, [networks, rows, width]), &Default::default())
+    from_shape(values, [networks, rows, width])
 }

@@ -51,7 +51,7 @@ pub(super) fn pull_back(
                 (0..shape.members).map(|_| buffers.by_ref().take(widths.len()).collect()).collect();
             let d_x = buffers.next().expect("that of x comes last");
             for (member, slopes) in own.iter_mut().enumerate() {
-                let way = WayBack { sizes: &sizes, parameters: &parameters, tape, member };
+                let way = MemberWay { sizes: &sizes, parameters: &parameters, tape, member };
                 way.pass(block, d_phi, slopes, reach);
                 if wanted.x {
                     way.to_x(block, d_phi, slopes[0], d_x);
@@ -60,10 +60,8 @@ pub(super) fn pull_back(
         },
     );
     if wanted.parameters {
-        let mut tasks = Vec::new();
-        take_apart(&sizes, gradient, &mut tasks);
-        share(tape.threads, tasks, |task| {
-            let way = WayBack { sizes: &sizes, parameters: &parameters, tape, member: task.member };
+        share(tape.threads, take_apart(&sizes, gradient), |task| {
+            let way = MemberWay { sizes: &sizes, parameters: &parameters, tape, member: task.member };
             way.gradient(task.part, d_phi, &slopes, reach);
         });
     }
@@ -97,7 +95,8 @@ enum Part<'a> {
 }
 
 /// Tasks for all parts of the gradient, in the order of the parameters.
-fn take_apart<'a>(sizes: &Sizes<'_>, gradient: &'a mut [f32], tasks: &mut Vec<Task<'a>>) {
+fn take_apart<'a>(sizes: &Sizes<'_>, gradient: &'a mut [f32]) -> Vec<Task<'a>> {
+    let mut tasks = Vec::new();
     let (k, columns, [f, e]) = (sizes.shape.members, sizes.shape.numeric, sizes.waves);
     let mut rest = gradient;
     let mut take = |len: usize| {
@@ -134,17 +133,18 @@ fn take_apart<'a>(sizes: &Sizes<'_>, gradient: &'a mut [f32], tasks: &mut Vec<Ta
             tasks.push(Task { member, part: Part::Skip(skip) });
         }
     }
+    tasks
 }
 
 /// The way back through one member.
-struct WayBack<'a> {
+struct MemberWay<'a> {
     sizes: &'a Sizes<'a>,
     parameters: &'a Parameters<'a>,
     tape: &'a Tape,
     member: usize,
 }
 
-impl WayBack<'_> {
+impl MemberWay<'_> {
     /// The member's columns of `d_phi`, from a row on.
     fn d_phi<'a>(&self, d_phi: &'a [f32], row: usize, rows: usize) -> MatRef<'a, f32> {
         let (all, each) = (self.sizes.shape.features, self.sizes.features());
