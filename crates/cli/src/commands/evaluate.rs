@@ -1,6 +1,6 @@
 //! `ign evaluate`: predictions against the truth.
 
-use super::given::{GivenArgs, part};
+use super::given::GivenArgs;
 use super::judged::{Asked, Judged, Truth};
 use super::{Failure, Reading, Threads};
 use crate::output::{self, print};
@@ -21,9 +21,9 @@ pub(crate) struct Args {
     /// Strangers: rows or pictures unlike those that were learned from; says how well the uncertainty tells them
     #[arg(long, value_name = "INPUT")]
     ood: Option<String>,
-    /// Which part of a named set or of pictures
-    #[arg(long, value_parser = ["train", "test", "all"], default_value = "test")]
-    part: String,
+    /// Which part of a named set or of pictures [default: test]
+    #[arg(long, value_parser = ["train", "test", "all"])]
+    part: Option<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -75,7 +75,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 fn read(args: &Args, model: &Model, input: &str, truth: Truth) -> Result<Judged, Failure> {
     let target = args.target.as_deref().filter(|_| truth == Truth::Needed);
-    let (file, part) = (&args.model, part(&args.part));
+    // Of strangers always the test part: those of the training part need not be there.
+    let asked_for = args.part.as_deref().filter(|_| truth == Truth::Needed);
+    let (file, part) = (&args.model, args.given.part(asked_for, input)?);
     let asked = Asked { model, file, input, part, target, truth, given: &args.given, reading: &args.reading };
     let judged = asked.read()?;
     if !args.json {

@@ -95,6 +95,22 @@ impl GivenArgs {
         Ok(read_images(source, &options, None)?)
     }
 
+    /// The part that `--part` names, refused where an input has no parts; else the test part.
+    pub(crate) fn part(&self, name: Option<&str>, input: &str) -> Result<Part, Failure> {
+        let part = match name {
+            None => return Ok(Part::Test),
+            Some("train") => Part::Train,
+            Some("all") => return Ok(Part::All),
+            Some(_) => Part::Test,
+        };
+        match self.recognise(&[input.to_owned()])? {
+            Given::Images(_) | Given::Table(Some(_)) => Ok(part),
+            Given::Table(None) | Given::Graphs(_) => Err(Failure::Usage(format!(
+                "`--part` is for named sets and pictures, and {input} has no parts\nhint: leave it out"
+            ))),
+        }
+    }
+
     /// The graphs of this name, where nothing but graphs is expected.
     pub(crate) fn graphs(&self, input: &str, labelled: bool) -> Result<(GraphSet, Vec<Notice>), Failure> {
         let table = |path: &Path| data::Format::from_path(path).is_some_and(|f| f != data::Format::JsonLines);
@@ -127,15 +143,6 @@ impl GivenArgs {
 
 fn wrong_kind(input: &str, found: &str, expected: &str) -> Failure {
     Failure::Usage(format!("{input} holds {found}, and the model reads {expected}\nhint: name {expected}"))
-}
-
-/// `test`, `train` or `all`.
-pub(crate) fn part(name: &str) -> Part {
-    match name {
-        "train" => Part::Train,
-        "all" => Part::All,
-        _ => Part::Test,
-    }
 }
 
 /// The table to learn from; a target that is a `.npy` file joins it as a column of the file's name.

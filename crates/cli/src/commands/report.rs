@@ -1,6 +1,6 @@
 //! `ign report`: one page about what models learned and how far to trust them.
 
-use super::given::{GivenArgs, part};
+use super::given::GivenArgs;
 use super::judged::{Asked, Judged, Truth};
 use super::learn::ROUGH_CALIBRATION;
 use super::show::Shown;
@@ -33,9 +33,9 @@ pub(crate) struct Args {
     /// The targets of a table without them, as a .npy file
     #[arg(long, value_name = "FILE")]
     target: Option<String>,
-    /// Which part of a named set or of pictures is judged
-    #[arg(long, value_parser = ["train", "test", "all"], default_value = "test")]
-    part: String,
+    /// Which part of a named set or of pictures is judged [default: test]
+    #[arg(long, value_parser = ["train", "test", "all"])]
+    part: Option<String>,
     #[command(flatten)]
     given: GivenArgs,
     #[command(flatten)]
@@ -95,7 +95,8 @@ fn record(
     share: f64,
     notes: &mut Vec<String>,
 ) -> Result<ModelRecord, Failure> {
-    let judged = read(args, path, model, &args.test, part(&args.part), Truth::Needed)?;
+    let part = args.given.part(args.part.as_deref(), &args.test)?;
+    let judged = read(args, path, model, &args.test, part, Truth::Needed)?;
     let rows = judged.all();
     if rows.is_empty() {
         return Err(Failure::Usage(format!(

@@ -143,19 +143,19 @@ fn a_record_is_made_once_and_again_only_for_another_configuration() {
 fn a_plan_keeps_to_the_time_given_and_says_what_it_leaves_out() {
     let folder = Folder::with_sets();
     let run = folder
-        .reproduce("protein mnist --repeats 1 --jobs 1 --budget 2m --presets default --json")
+        .reproduce("protein mnist --repeats 1 --jobs 1 --budget 1m --presets default --json")
         .succeeds();
     let result = run.json();
     let left_out: Vec<&str> =
         result["left_out"].as_array().expect("a list").iter().filter_map(|run| run["run"].as_str()).collect();
     assert!(left_out.len() == 1 && left_out[0].starts_with("mnist-default-0"), "{left_out:?}");
     assert!(
-        run.stderr.contains("left out: mnist, default, 1 run (about 75 s each, more than is left of 2 min)"),
+        run.stderr.contains("left out: mnist, default, 1 run (about 75 s each, more than is left of 60 s)"),
         "{}",
         run.stderr
     );
-    // What a run took tells what the next ones take: by the guess only one more would fit.
-    let run = folder.reproduce("protein --repeats 4 --jobs 1 --budget 2m --presets default").succeeds();
+    // What a run took tells what the next ones take: by the guess only two more would fit.
+    let run = folder.reproduce("protein --repeats 4 --jobs 1 --budget 1m --presets default").succeeds();
     assert!(run.stderr.contains("1 runs are done already; 3 to do"), "{}", run.stderr);
     folder.refuses("reproduce protein --budget soon", &["soon", "2h"]);
 }

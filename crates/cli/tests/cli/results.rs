@@ -161,6 +161,22 @@ fn the_ablation_is_a_table_and_a_drawing() {
 }
 
 #[test]
+fn the_ablation_shows_variance_error_and_nll_with_what_was_noted() {
+    let folder = Folder::new();
+    assert!(!folder.page().contains("The error meanwhile"), "tables without a record");
+    let mut text =
+        record("imdb-text", "paper", 0, &json!({ "accuracy": 0.8438, "nll": 1.25, "variance_latent": 0.5 }));
+    text["variant"] = "m8".into();
+    folder.put_record("ablation-imdb-text-paper-m8-0", &text);
+    folder.put("reproduce/results-notes.toml", "ablation = \"It falls.\"\n");
+    let page = folder.page();
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| IMDB-Text | paper | ")).collect();
+    let row = |figure: &str| format!("| IMDB-Text | paper | – | {figure} | – | – | – | – | – | 1 |");
+    assert_eq!(rows, ["0.500", "84.38", "1.250"].map(row));
+    assert!(page.contains("\n\nIt falls.\n\nThe error meanwhile"), "{page}");
+}
+
+#[test]
 fn the_page_goes_where_it_is_asked_for_or_into_docs() {
     let folder = Folder::new();
     folder.put("docs/results-notes.toml", "");

@@ -31,7 +31,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         size: "10,000 × 4",
         paper: Some((0.178, 0.011)),
         others: &[Some((0.265, 0.003)), Some((0.312, 0.003)), Some((0.564, 0.010)), Some((0.582, 0.013))],
-        seconds: [180.0, 15.0],
+        seconds: [180.0, 8.0],
         ..NUMBERS
     },
     Experiment {
@@ -41,7 +41,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         size: "10,000 × 6",
         paper: Some((0.053, 0.004)),
         others: &[Some((0.071, 0.0)), Some((0.185, 0.073)), Some((0.132, 0.003)), Some((0.093, 0.005))],
-        seconds: [180.0, 18.0],
+        seconds: [180.0, 9.0],
         ..NUMBERS
     },
     Experiment {
@@ -54,7 +54,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         paper: Some((0.003, 0.001)),
         others: &[Some((0.172, 0.0)), None, Some((0.176, 0.0)), Some((0.173, 0.0))],
         stop_below: Some(0.003),
-        seconds: [2400.0, 300.0],
+        seconds: [120.0, 170.0],
         all_threads: &[Preset::Default],
         memory: 1500,
         ..NUMBERS
@@ -66,7 +66,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         size: "45,730 × 9",
         paper: Some((0.642, 0.007)),
         others: &[Some((0.663, 0.006)), Some((0.694, 0.004)), Some((0.715, 0.003)), Some((0.676, 0.004))],
-        seconds: [850.0, 70.0],
+        seconds: [1060.0, 28.0],
         ..NUMBERS
     },
     Experiment {
@@ -76,7 +76,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         size: "41,757 × 15",
         paper: Some((0.314, 0.008)),
         others: &[Some((0.287, 0.002)), Some((0.286, 0.003)), Some((0.638, 0.005)), Some((0.540, 0.010))],
-        seconds: [750.0, 90.0],
+        seconds: [1080.0, 35.0],
         ..NUMBERS
     },
     Experiment {
@@ -86,7 +86,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         size: "19,735 × 27",
         paper: Some((0.738, 0.015)),
         others: &[Some((0.786, 0.001)), Some((0.802, 0.067)), Some((0.843, 0.006)), Some((0.795, 0.005))],
-        seconds: [350.0, 80.0],
+        seconds: [550.0, 26.0],
         ..NUMBERS
     },
     Experiment {
@@ -96,7 +96,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         size: "17,379 × 15",
         paper: Some((0.006, 0.001)),
         others: &[Some((0.221, 0.002)), Some((0.228, 0.002)), Some((0.276, 0.004)), Some((0.250, 0.010))],
-        seconds: [290.0, 35.0],
+        seconds: [300.0, 18.0],
         ..NUMBERS
     },
     Experiment {
@@ -104,7 +104,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         title: "Bike-hour without `casual` and `registered`",
         origin: Origin::Numbers(NamedSet::BikeHourClean, usize::MAX),
         size: "17,379 × 13",
-        seconds: [290.0, 32.0],
+        seconds: [490.0, 16.0],
         ..NUMBERS
     },
     Experiment {
@@ -114,7 +114,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         size: "100,000 × 4",
         paper: Some((0.077, 0.004)),
         others: &[Some((0.053, 0.0)), None, Some((0.058, 0.002)), Some((0.061, 0.0))],
-        seconds: [1900.0, 100.0],
+        seconds: [1900.0, 60.0],
         ..NUMBERS
     },
     Experiment {
@@ -125,7 +125,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         settings: &["gp.inducing=64"],
         paper: Some((99.25, 0.09)),
         others: &[],
-        seconds: [18.0, 20.0],
+        seconds: [18.0, 14.0],
         ..PICTURES
     },
     Experiment {
@@ -136,7 +136,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         settings: &["gp.inducing=32"],
         paper: Some((98.00, 0.0)),
         others: &[Some((96.5, 0.1)), Some((96.5, 0.0)), Some((97.7, 0.0))],
-        seconds: [160.0, 75.0],
+        seconds: [150.0, 75.0],
         ..PICTURES
     },
     Experiment {
@@ -148,7 +148,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         settings: &["gp.inducing=32", "gp.multiclass=independent"],
         paper: Some((98.00, 0.0)),
         others: &[Some((96.5, 0.1)), Some((96.5, 0.0)), Some((97.7, 0.0))],
-        seconds: [800.0, 0.0],
+        seconds: [1740.0, 0.0],
         ..PICTURES
     },
     Experiment {
@@ -159,7 +159,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         settings: &["gp.inducing=16"],
         paper: Some((51.03, 0.2)),
         others: &[Some((46.8, 0.1)), Some((47.4, 0.1)), Some((50.5, 0.1))],
-        seconds: [250.0, 260.0],
+        seconds: [200.0, 140.0],
         memory: 2500,
         ..PICTURES
     },
@@ -172,7 +172,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         settings: &["gp.inducing=16", "gp.multiclass=independent"],
         paper: Some((51.03, 0.2)),
         others: &[Some((46.8, 0.1)), Some((47.4, 0.1)), Some((50.5, 0.1))],
-        seconds: [1800.0, 0.0],
+        seconds: [2360.0, 0.0],
         memory: 2500,
         ..PICTURES
     },
@@ -183,7 +183,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         size: "25,000 + 25,000",
         paper: Some((84.43, 0.96)),
         others: &[Some((84.35, 0.10))],
-        seconds: [130.0, 180.0],
+        seconds: [90.0, 120.0],
         memory: 2500,
         ..NUMBERS
     },
@@ -194,7 +194,7 @@ pub(crate) static ALL: [Experiment; 16] = [
         size: "1,000, 10 folds",
         paper: Some((73.40, 0.63)),
         others: &[Some((72.49, 0.60))],
-        seconds: [10.0, 1.5],
+        seconds: [9.0, 1.1],
         ..NUMBERS
     },
 ];

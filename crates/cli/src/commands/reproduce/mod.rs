@@ -6,6 +6,7 @@
 //! Protocol: 60/40 random splits by the seed, normalisation by the training part, preset `paper` and beside it preset
 //! `default` on the same split; pictures and texts by their own parts, graphs in ten folds.
 
+mod ablation;
 mod board;
 mod catalogue;
 mod experiments;

@@ -1,4 +1,5 @@
-//! Reasons written by hand: `results-notes.toml` beside the page, `row = "…"` or `row-preset = "…"`.
+//! Reasons written by hand: `results-notes.toml` beside the page, `row = "…"` or `row-preset = "…"`, and what the ablation
+//! shows, `ablation = "…"`.
 
 use crate::commands::Failure;
 use std::collections::BTreeMap;

@@ -1,12 +1,12 @@
 //! The page of results, written from the records alone: the same records give the same bytes.
 
-use super::experiments::{ABLATED, Experiment, INDUCING, Preset};
+use super::experiments::{Experiment, Preset};
 use super::notes::Notes;
 use super::records::Record;
 use super::summary::{Place, Summary, summary};
-use super::tables::{comparison, digits, row_of, tables, with_deviation};
+use super::tables::{comparison, tables};
 use super::worse::paragraphs;
-use super::{figure, machine};
+use super::{ablation, figure, machine};
 use crate::commands::Failure;
 use crate::output::date;
 use std::collections::BTreeSet;
@@ -78,7 +78,7 @@ impl Page {
         for table in tables() {
             text += &comparison(self, &table);
         }
-        text += &self.ablation(drawing);
+        text += &ablation::section(self, notes, drawing);
         text += &paragraphs(self, notes);
         text
     }
@@ -116,46 +116,6 @@ impl Page {
             }),
         );
         text
-    }
-
-    fn ablation(&self, drawing: Option<&str>) -> String {
-        let mut text = String::from(
-            "## Ablation: inducing points against variance\n\n\
-             Mean variance of the latent function over the test part (paper, section 5), of normalised targets.\n\n",
-        );
-        if let Some(drawing) = drawing {
-            text += &format!("![Variance against the number of inducing points]({drawing})\n\n");
-        }
-        let heads: Vec<String> = INDUCING.map(|m| format!("M = {m}")).into();
-        text +=
-            &row_of(["set".to_owned(), "preset".into()].into_iter().chain(heads).chain(["repeats".into()]));
-        text += &format!("|---|---|{}---|\n", "---|".repeat(INDUCING.len()));
-        for name in ABLATED {
-            let title = Experiment::from_name(name).map_or(name, |experiment| experiment.title);
-            for preset in Preset::ALL {
-                let points = INDUCING.map(|m| self.ablated(name, preset, m));
-                let cell = |point: &Option<Summary>| {
-                    let figure = point.as_ref().and_then(|point| point.scores.get("variance_latent"));
-                    figure.map_or("–".to_owned(), |figure| with_deviation(*figure, digits(figure.mean)))
-                };
-                let cells: Vec<String> = match points.iter().flatten().count() {
-                    0 => vec![absent(name).to_owned()]
-                        .into_iter()
-                        .chain(vec![String::new(); INDUCING.len() - 1])
-                        .collect(),
-                    _ => points.iter().map(cell).collect(),
-                };
-                let counts: BTreeSet<usize> = points.iter().flatten().map(|point| point.repeats).collect();
-                let repeats = match (counts.first(), counts.last()) {
-                    (Some(a), Some(b)) if a != b => format!("{a}–{b}"),
-                    (Some(a), _) => a.to_string(),
-                    _ => "0".into(),
-                };
-                let ends = [title.to_owned(), preset.name().to_owned()];
-                text += &row_of(ends.into_iter().chain(cells).chain([repeats]));
-            }
-        }
-        text + "\n"
     }
 }
 

@@ -1,0 +1,85 @@
+//! `[train]`: the optimisation.
+
+use super::{Positive, Share};
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroUsize;
+
+/// Weight of a class's rows in the likelihood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClassWeights {
+    /// All rows count the same.
+    #[default]
+    Equal,
+    /// All classes count the same. Probabilities then are those of a world of equally frequent classes.
+    Balanced,
+}
+
+/// Course of the learning rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Schedule {
+    /// Always the same.
+    Constant,
+    /// A twentieth of the steps rising, then half a cosine down to zero.
+    Cosine,
+}
+
+/// The validation score that decides which weights are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopOn {
+    /// Continuous ranked probability score.
+    Crps,
+    /// Negative log-likelihood.
+    Nll,
+    /// Nothing: the last weights are kept.
+    Never,
+}
+
+/// The optimisation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainConfig {
+    /// Epochs of the likelihood.
+    pub epochs: usize,
+    /// At most so many steps of the likelihood, for large tables, but never less than one epoch; 0 is no limit.
+    pub max_steps: usize,
+    /// Rows of a batch.
+    pub batch_size: NonZeroUsize,
+    /// Step size of Adam.
+    pub learning_rate: Positive,
+    /// The encoder's step size in the likelihood phase, as a multiple of `learning_rate`; 0 freezes it.
+    pub encoder_rate: f64,
+    /// Its course.
+    pub schedule: Schedule,
+    /// Decoupled weight decay of the encoder's matrices.
+    pub weight_decay: f64,
+    /// Largest norm of a gradient.
+    pub clip_norm: Positive,
+    /// Epochs of least squares with a linear readout before the likelihood; 0 is the paper's plain start.
+    pub warm_epochs: usize,
+    /// At least so many steps of warm start, for small tables.
+    pub warm_steps: usize,
+    /// At most so many, for large ones; 0 is no limit.
+    pub warm_max_steps: usize,
+    /// Rows of a batch in the warm start.
+    pub warm_batch_size: NonZeroUsize,
+    /// Step size of the warm start.
+    pub warm_learning_rate: Positive,
+    /// Rescale and centre the features before the likelihood.
+    pub scale_features: bool,
+    /// Reseed inducing points that no feature comes near.
+    pub reseed: bool,
+    /// Part of the training rows that decides when to stop and recalibrates the variance.
+    pub validation_share: Share,
+    /// Which score decides.
+    pub stop_on: StopOn,
+    /// Epochs without a better score before training stops.
+    pub patience: usize,
+    /// Recalibrate the variance on the validation part.
+    pub recalibrate: bool,
+    /// Weight of a class's rows.
+    #[serde(default)]
+    pub class_weights: ClassWeights,
+}
