@@ -64,12 +64,11 @@ impl GivenArgs {
         Ok(Given::Table(NamedTable::recognise(inputs, data_dir.as_deref())?))
     }
 
-    /// Refuses flags for pictures where there are none; an input that is not there is told of where it is read.
+    /// Refuses flags for pictures where there are none.
     pub(crate) fn without_pictures(&self, input: &str) -> Result<(), Failure> {
         let flags =
             [("--image-size", self.image_size.is_some()), ("--skip-unreadable", self.skip_unreadable)];
-        let there = input == "-" || Path::new(input).exists() || NamedSet::from_name(input).is_some();
-        match flags.into_iter().find(|(_, given)| *given && there) {
+        match flags.into_iter().find(|(_, given)| *given && is_there(input)) {
             Some((flag, _)) => Err(Failure::Usage(format!(
                 "`{flag}` is for pictures, and {input} holds none\nhint: leave it out"
             ))),
@@ -104,10 +103,10 @@ impl GivenArgs {
             Some(_) => Part::Test,
         };
         match self.recognise(&[input.to_owned()])? {
-            Given::Images(_) | Given::Table(Some(_)) => Ok(part),
-            Given::Table(None) | Given::Graphs(_) => Err(Failure::Usage(format!(
-                "`--part` is for named sets and pictures, and {input} has no parts\nhint: leave it out"
+            Given::Table(None) | Given::Graphs(_) if is_there(input) => Err(Failure::Usage(format!(
+                "`--part` is for sets with parts of their own, and {input} has none\nhint: leave it out"
             ))),
+            _ => Ok(part),
         }
     }
 
@@ -139,6 +138,11 @@ impl GivenArgs {
             None => Ok(vec![Source::new(input)]),
         }
     }
+}
+
+/// Whether an input can be read at all; one that is not there is told of where it is read.
+fn is_there(input: &str) -> bool {
+    input == "-" || Path::new(input).exists() || NamedSet::from_name(input).is_some()
 }
 
 fn wrong_kind(input: &str, found: &str, expected: &str) -> Failure {

@@ -62,11 +62,14 @@ impl<E: Into<ign::Error>> From<E> for Failure {
     }
 }
 
+/// Threads or runs at a time that a machine may have; more than it has cores only cost.
+pub(crate) const MOST_THREADS: i64 = 1024;
+
 /// How many threads to use.
 #[derive(clap::Args, Clone, Copy)]
 pub(crate) struct Threads {
     /// Threads to compute on [default: all cores]
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
     threads: Option<u16>,
 }
 

@@ -113,6 +113,8 @@ fn unknown_flags_and_commands_are_refused() {
     folder.refuses("trian", &["trian"]);
     folder.refuses("train t.csv --tagret y", &["--tagret"]);
     folder.refuses("train t.csv --target y --threads 0", &["--threads"]);
+    folder.refuses("train t.csv --target y --threads 60000", &["--threads", "1024"]);
+    folder.refuses("reproduce levy --jobs 60000", &["--jobs", "1024"]);
     folder.refuses("predict", &["<MODEL>"]);
     folder.refuses("predict m.ign t.csv --format xlsx", &["xlsx", "parquet"]);
 }

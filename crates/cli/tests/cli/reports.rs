@@ -109,8 +109,10 @@ fn what_cannot_be_shown_is_refused_and_nothing_is_written() {
     folder.refuses("report m.ign --test missing.csv", &["missing.csv"]);
     folder.refuses("report m.ign --test none.csv", &["none.csv"]);
     folder.refuses("report m.ign --test nowhere.csv", &["nowhere.csv"]);
-    folder.refuses("report m.ign --test t.csv --part train", &["`--part`", "t.csv has no parts"]);
-    folder.refuses("evaluate m.ign t.csv --part test", &["`--part`", "t.csv has no parts"]);
+    folder.refuses("report m.ign --test t.csv --part train", &["`--part`", "t.csv has none"]);
+    folder.refuses("evaluate m.ign t.csv --part test", &["`--part`", "t.csv has none"]);
+    folder.refuses("evaluate m.ign nowhere.csv --part test", &["nowhere.csv: no such file"]);
+    folder.ign("evaluate m.ign t.csv --part all").succeeds();
     folder.refuses("report m.ign --test t.csv -o t.csv", &["t.csv", "overwrite"]);
     folder.refuses("report m.ign --test t.csv -o nowhere/page.html", &["nowhere"]);
     folder.refuses("report m.ign --test t.csv --figures t.csv", &["t.csv"]);

@@ -124,7 +124,7 @@ fn a_record_is_made_once_and_again_only_for_another_configuration() {
     assert!(name.starts_with("reproduce/protein-default-0+"), "own settings, own name: {name}");
     let record = folder.text(name);
     let again = folder.reproduce(words).succeeds();
-    assert!(again.stderr.contains("1 runs are done already; nothing to do"), "{}", again.stderr);
+    assert!(again.stderr.contains("1 run is done already; nothing to do"), "{}", again.stderr);
     assert_eq!(record, folder.text(name));
     let fingerprint = serde_json::from_str::<Value>(&record).expect("JSON")["fingerprint"].clone();
     folder.write(name, record.replace(fingerprint.as_str().expect("text"), "0123456789abcdef"));
@@ -156,7 +156,7 @@ fn a_plan_keeps_to_the_time_given_and_says_what_it_leaves_out() {
     );
     // What a run took tells what the next ones take: by the guess only two more would fit.
     let run = folder.reproduce("protein --repeats 4 --jobs 1 --budget 1m --presets default").succeeds();
-    assert!(run.stderr.contains("1 runs are done already; 3 to do"), "{}", run.stderr);
+    assert!(run.stderr.contains("1 run is done already; 3 to do"), "{}", run.stderr);
     folder.refuses("reproduce protein --budget soon", &["soon", "2h"]);
 }
 
@@ -188,6 +188,18 @@ fn what_cannot_be_run_is_refused() {
     folder.refuses("reproduce levy --presets best", &["best", "paper"]);
     folder.refuses("reproduce levy --set train.epoch=1", &["epoch"]);
     folder.refuses("reproduce levy --noise=-1", &["above zero"]);
+    folder.refuses("reproduce protein --noise", &["`--noise` is for simulated sets"]);
+    folder.refuses("reproduce levy --repeats 100000000", &["--repeats", "1000"]);
+    folder.refuses(
+        "reproduce protein --data-dir nowhere",
+        &["nothing can be run", "nowhere", "ign data fetch"],
+    );
+    folder.refuses("reproduce bogus --page-only", &["bogus"]);
+    folder.refuses("reproduce --page-only --records nowhere", &["nowhere: no such folder", "--records"]);
+    folder.put("reproduce/results-notes.toml", "enrgy = \"\"");
+    folder.refuses("reproduce levy", &["results-notes.toml", "no row `enrgy`"]);
+    folder.put("reproduce/results-notes.toml", [0xff]);
+    folder.refuses("reproduce levy", &["results-notes.toml", "UTF-8"]);
 }
 
 #[test]

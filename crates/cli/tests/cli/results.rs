@@ -31,6 +31,7 @@ fn line<'a>(page: &'a str, begins: &str) -> &'a str {
 #[test]
 fn a_page_without_records_says_so_and_holds_the_papers_figures() {
     let folder = Folder::new();
+    folder.put("reproduce/results-notes.toml", "");
     let page = folder.page();
     assert!(page.contains("There are no records yet."));
     assert_eq!(
@@ -121,11 +122,11 @@ fn records_of_an_earlier_configuration_and_of_own_settings_do_not_mix_in() {
     folder.put_record("levy-paper-1", &record("levy", "paper", 1, &json!({ "rmse": 0.1 })));
     let mut own = record("levy", "paper", 2, &json!({ "rmse": 0.5 }));
     own["overrides"] = json!(["train.epochs=1"]);
-    folder.put_record("levy-paper-2+0", &own);
+    folder.put_record("levy-paper-2+3182a025", &own);
     folder.put("reproduce/stray.json", "{}");
     let page = folder.page();
     assert!(line(&page, "| Levy | 10,000").contains("| **0.100** |"), "{page}");
-    assert!(page.contains("Levy, `paper`: 1 records of an earlier configuration are left out."), "{page}");
+    assert!(page.contains("Levy, `paper`: left out are records of an earlier configuration, 1 in all."), "{page}");
     folder.ign("reproduce --page-only --set train.epochs=1 --page own.md").succeeds();
     let own = folder.text("own.md");
     assert!(
@@ -155,20 +156,20 @@ fn the_ablation_is_a_table_and_a_drawing() {
     assert!(page.contains("(results-ablation.svg)"), "{page}");
     let svg = folder.text("reproduce/results-ablation.svg");
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n") && !svg.contains("NaN"), "{svg}");
-    // Five panels, seven points each; Query has no data.
-    assert_eq!(svg.matches("<circle ").count(), 5 * 7, "{svg}");
+    // Five panels, seven points each, and the legend; Query has no data.
+    assert_eq!(svg.matches("<circle ").count(), 5 * 7 + 1, "{svg}");
     assert!(svg.contains(">IMDB-Text<") && !svg.contains(">Query<"));
 }
 
 #[test]
 fn the_ablation_shows_variance_error_and_nll_with_what_was_noted() {
     let folder = Folder::new();
+    folder.put("reproduce/results-notes.toml", "ablation = \"It falls.\"\n");
     assert!(!folder.page().contains("The error meanwhile"), "tables without a record");
     let mut text =
         record("imdb-text", "paper", 0, &json!({ "accuracy": 0.8438, "nll": 1.25, "variance_latent": 0.5 }));
     text["variant"] = "m8".into();
     folder.put_record("ablation-imdb-text-paper-m8-0", &text);
-    folder.put("reproduce/results-notes.toml", "ablation = \"It falls.\"\n");
     let page = folder.page();
     let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| IMDB-Text | paper | ")).collect();
     let row = |figure: &str| format!("| IMDB-Text | paper | – | {figure} | – | – | – | – | – | 1 |");
@@ -177,13 +178,42 @@ fn the_ablation_shows_variance_error_and_nll_with_what_was_noted() {
 }
 
 #[test]
-fn the_page_goes_where_it_is_asked_for_or_into_docs() {
+fn the_page_goes_where_it_is_asked_for_or_among_the_records() {
     let folder = Folder::new();
-    folder.put("docs/results-notes.toml", "");
+    folder.put("docs/results.md", "as it was");
+    folder.put_record("levy-paper-0", &record("levy", "paper", 0, &json!({ "rmse": 0.1 })));
     let run = folder.ign("reproduce --page-only").succeeds();
-    assert!(run.stdout.contains("docs/results.md written from 0 records"), "{}", run.stdout);
+    assert!(run.stdout.contains("reproduce/results.md written from 1 record\n"), "{}", run.stdout);
+    assert_eq!(folder.text("docs/results.md"), "as it was");
     folder.ign("reproduce --page-only --page deep/below/r.md").succeeds();
-    assert_eq!(folder.text("deep/below/r.md"), folder.text("docs/results.md"));
+    let elsewhere = folder.text("reproduce/results.md").replace("results-notes.toml", "r-notes.toml");
+    assert_eq!(folder.text("deep/below/r.md"), elsewhere);
+}
+
+#[test]
+fn a_repeat_without_a_figure_is_no_row_that_was_not_run() {
+    let folder = Folder::new();
+    folder.put_record("levy-paper-0", &record("levy", "paper", 0, &json!({ "rmse": 0.1, "nll": 0.0 })));
+    folder.put_record("levy-paper-1", &record("levy", "paper", 1, &json!({ "nll": 0.0 })));
+    let page = folder.page();
+    assert!(line(&page, "| Levy | 10,000").contains("| not finite | not run yet |"), "{page}");
+    assert!(page.contains("**Levy, preset `paper`**: the error is not finite."), "{page}");
+}
+
+#[test]
+fn a_record_counts_under_its_own_name_alone() {
+    let folder = Folder::new();
+    let levy = record("levy", "paper", 0, &json!({ "rmse": 0.1, "nll": 0.0 }));
+    folder.put_record("levy-paper-0", &levy);
+    let page = folder.page();
+    folder.put_record("levy-paper-0 (copy)", &levy);
+    folder.put_record("levy-paper-1", &levy);
+    folder.put_record("lewy-paper-0", &record("lewy", "paper", 0, &json!({ "rmse": 0.1 })));
+    assert_eq!(folder.page(), page);
+    let run = folder.ign("reproduce --page-only").succeeds();
+    for fault in ["levy-paper-0 (copy).json: holds", "levy-paper-1.json: holds", "does not exist"] {
+        assert!(run.stderr.contains(fault), "{}", run.stderr);
+    }
 }
 
 #[test]

@@ -131,6 +131,16 @@ impl Experiment {
         !matches!(self.origin, Origin::Simulated(..) | Origin::Numbers(..))
     }
 
+    /// Whether its rows are made here.
+    pub(crate) fn is_simulated(&self) -> bool {
+        matches!(self.origin, Origin::Simulated(..))
+    }
+
+    /// Runs of one repeat.
+    pub(crate) fn runs(&self) -> usize {
+        if matches!(self.origin, Origin::Graphs(_)) { FOLDS } else { 1 }
+    }
+
     /// Whether runs with this preset get all threads.
     pub(crate) fn wants_all_threads(&self, preset: Preset) -> bool {
         self.all_threads.contains(&preset)

@@ -50,11 +50,12 @@ pub(crate) fn ablation(page: &Page) -> Option<String> {
         let (x, y) = (LEFT + 130.0 * at as f64, height - 12.0);
         let _ = writeln!(
             svg,
-            "<line x1=\"{x:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{}\" stroke-width=\"2\"/><text x=\"{:.1}\" y=\"{y:.1}\">preset {}</text>",
+            "<line x1=\"{x:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{}\" stroke-width=\"2\"/>{}<text x=\"{:.1}\" y=\"{y:.1}\">preset {}</text>",
             y - 4.0,
             x + 22.0,
             y - 4.0,
             colour(preset),
+            mark(preset, x + 11.0, y - 4.0),
             x + 28.0,
             preset.name(),
         );
@@ -66,11 +67,8 @@ fn panel(svg: &mut String, (left, top): (f64, f64), name: &str, lines: &[Line; 2
     let title = Experiment::from_name(name).map_or(name, |experiment| experiment.title);
     let bounds = lines.iter().flatten().flat_map(|(_, figure)| [low(*figure), high(*figure)]);
     let (least, most) = bounds.fold((f64::INFINITY, 0.0_f64), |(a, b), x| (a.min(x), b.max(x)));
-    // Whole powers of ten around everything.
-    let (bottom, mut ceiling) = (least.log10().floor(), most.log10().ceil());
-    if ceiling <= bottom {
-        ceiling = bottom + 1.0;
-    }
+    // A little room around everything.
+    let (bottom, ceiling) = (least.log10() - 0.08, most.log10() + 0.08);
     let x = |at: usize| left + WIDTH * (at as f64 + 0.5) / INDUCING.len() as f64;
     let y = |value: f64| top + HEIGHT * (ceiling - value.log10()) / (ceiling - bottom);
     let _ = writeln!(
@@ -87,18 +85,22 @@ fn panel(svg: &mut String, (left, top): (f64, f64), name: &str, lines: &[Line; 2
             top + HEIGHT + 15.0
         );
     }
-    let powers = (ceiling - bottom) as i32;
-    for power in (0..=powers).step_by((powers as usize).div_ceil(5)) {
-        let exponent = bottom as i32 + power;
-        let at = y(10_f64.powi(exponent));
+    for value in ticks(bottom, ceiling) {
+        let at = y(value);
         let _ = writeln!(
             svg,
-            "<line x1=\"{left:.1}\" y1=\"{at:.1}\" x2=\"{:.1}\" y2=\"{at:.1}\" stroke=\"#ddd\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">1e{exponent}</text>",
+            "<line x1=\"{left:.1}\" y1=\"{at:.1}\" x2=\"{:.1}\" y2=\"{at:.1}\" stroke=\"#ddd\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
             left + WIDTH,
             left - 5.0,
             at + 4.0,
+            if value < 1e-3 { format!("{value:.0e}") } else { value.to_string() },
         );
     }
+    let (middle, beside) = (top + HEIGHT / 2.0, left - 50.0);
+    let _ = writeln!(
+        svg,
+        "<text x=\"{beside:.1}\" y=\"{middle:.1}\" text-anchor=\"middle\" transform=\"rotate(-90 {beside:.1} {middle:.1})\">variance</text>",
+    );
     let _ = writeln!(
         svg,
         "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">inducing points</text>",
@@ -117,13 +119,43 @@ fn panel(svg: &mut String, (left, top): (f64, f64), name: &str, lines: &[Line; 2
         for (at, figure) in line {
             let _ = writeln!(
                 svg,
-                "<line x1=\"{0:.1}\" y1=\"{1:.1}\" x2=\"{0:.1}\" y2=\"{2:.1}\" stroke=\"{colour}\"/><circle cx=\"{0:.1}\" cy=\"{3:.1}\" r=\"3\" fill=\"{colour}\"/>",
+                "<line x1=\"{0:.1}\" y1=\"{1:.1}\" x2=\"{0:.1}\" y2=\"{2:.1}\" stroke=\"{colour}\"/>{3}",
                 x(*at),
                 y(low(*figure)),
                 y(high(*figure)),
-                y(figure.mean),
+                mark(preset, x(*at), y(figure.mean)),
             );
         }
+    }
+}
+
+/// 1, 2 and 5 times powers of ten between two logarithms; where these are many, powers alone, and where few, all digits.
+fn ticks(bottom: f64, ceiling: f64) -> Vec<f64> {
+    let all = |steps: &[i32], apart: i32| -> Vec<f64> {
+        let powers = (bottom.floor() as i32..=ceiling.ceil() as i32).filter(|power| power % apart == 0);
+        let values = powers.flat_map(|power| steps.iter().map(move |step| (*step, power)));
+        // By way of text, so that 0.02 is 0.02.
+        let values = values.filter_map(|(step, power)| format!("{step}e{power}").parse::<f64>().ok());
+        values.filter(|value| (bottom..=ceiling).contains(&value.log10())).collect()
+    };
+    let fine = all(&[1, 2, 5], 1);
+    match fine.len() {
+        0 | 1 => all(&[1, 2, 3, 4, 5, 6, 7, 8, 9], 1),
+        2..=7 => fine,
+        _ => all(&[1], if ceiling - bottom > 6.0 { 2 } else { 1 }),
+    }
+}
+
+/// A point: round for `paper`, square for `default`.
+fn mark(preset: Preset, x: f64, y: f64) -> String {
+    let colour = colour(preset);
+    match preset {
+        Preset::Paper => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"{colour}\"/>"),
+        Preset::Default => format!(
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"6\" height=\"6\" fill=\"{colour}\"/>",
+            x - 3.0,
+            y - 3.0
+        ),
     }
 }
 

@@ -13,16 +13,18 @@ pub(crate) fn list(sets: &Sets, as_json: bool) -> Result<(), Failure> {
     for experiment in &ALL {
         let (data, missing) = (needs(experiment), sets.missing(experiment.origin));
         let presets: Vec<&str> = experiment.presets.iter().map(|preset| preset.name()).collect();
+        let seconds: Vec<f64> =
+            experiment.seconds.iter().take(presets.len()).map(|run| run * experiment.runs() as f64).collect();
         if as_json {
             let line = json!({
                 "name": experiment.name, "data": data, "there": missing.is_none(), "missing": missing,
-                "presets": presets, "seconds": experiment.seconds[..presets.len()],
+                "presets": presets, "seconds": seconds,
             });
             print(&line.to_string())?;
             continue;
         }
         let there = missing.unwrap_or_else(|| "there".into());
-        let guesses = presets.iter().zip(experiment.seconds);
+        let guesses = presets.iter().zip(seconds);
         let guesses: Vec<String> =
             guesses.map(|(preset, seconds)| format!("{preset} about {}", duration(seconds))).collect();
         print(&format!("{:20} {data}: {there}; {}", experiment.name, guesses.join(", ")))?;

@@ -26,18 +26,19 @@ mod tables;
 mod work;
 mod worse;
 
-use super::Failure;
+use super::{Failure, MOST_THREADS};
 use crate::output::print;
 use crate::progress::{interrupted, watch_for_interrupts};
 use board::Board;
 use experiments::Preset;
 use machine::{Machine, duration};
+use notes::Notes;
 use plan::{LeftOut, Plan};
 use records::Records;
 use run::Bench;
 use serde_json::json;
 use source::Sets;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use work::Outcome;
 
 #[derive(clap::Args)]
@@ -49,7 +50,7 @@ pub(crate) struct Args {
     #[arg(long)]
     list: bool,
     /// Repeats of every run, each with another split
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
     repeats: u64,
     /// The first repeat's seed; the others follow
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=u64::from(u32::MAX)))]
@@ -61,7 +62,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = machine::parse_duration)]
     budget: Option<f64>,
     /// Runs at a time, each on one thread [default: all cores]
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
     jobs: Option<u16>,
     /// Noise on simulated targets, in their deviations: the comparators' figures for Borehole have it
     #[arg(long, value_name = "SHARE", num_args = 0..=1, default_missing_value = "0.17", require_equals = true)]
@@ -72,7 +73,7 @@ pub(crate) struct Args {
     /// The folder of records; a run that has one is not run again
     #[arg(long, value_name = "DIR", default_value = "reproduce")]
     records: PathBuf,
-    /// The page to write [default: docs/results.md where there is a folder docs, else results.md among the records]
+    /// The page to write [default: results.md among the records]
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
     /// Write the page from the records, and run nothing
@@ -97,7 +98,6 @@ impl Args {
     fn page(&self) -> PathBuf {
         match &self.page {
             Some(page) => page.clone(),
-            None if Path::new("docs").is_dir() => "docs/results.md".into(),
             None => self.records.join("results.md"),
         }
     }
@@ -119,16 +119,27 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     {
         return Err(Failure::Usage(format!("--noise={noise}: expected a deviation above zero")));
     }
+    let (chosen, ablation) = request::asked_for(&args.experiments)?;
+    if args.noise.is_some() && chosen.iter().all(|experiment| !experiment.is_simulated()) {
+        return Err(Failure::Usage(
+            "`--noise` is for simulated sets, and none was named\nhint: leave it out".into(),
+        ));
+    }
+    // A page that cannot be written is told of before the runs.
+    let notes = Notes::beside(&args.page())?;
     let records = Records::new(&args.records);
     if args.page_only {
-        return write_page(args, &records, &Plan::default(), &Outcome::default());
+        if !records.there() {
+            let hint = "name the folder of records by `--records`";
+            return Err(Failure::Usage(format!("{}: no such folder\nhint: {hint}", args.records.display())));
+        }
+        return write_page(args, &notes, &records, &Plan::default(), &Outcome::default());
     }
     if args.experiments.is_empty() {
         let hint =
             "name experiments, for example `ign reproduce table1`; `ign reproduce --list` has them all";
         return Err(Failure::Usage(format!("there is nothing to run\nhint: {hint}")));
     }
-    let (chosen, ablation) = request::asked_for(&args.experiments)?;
     let machine = Machine::here();
     let jobs = args.jobs.map_or(machine.cores, usize::from);
     let seeds = args.seed..args.seed + args.repeats;
@@ -136,13 +147,17 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         request::requests((&chosen, ablation), &args.presets(), seeds, args.noise, &args.overrides);
     let bench = Bench { sets, records, machine };
     let plan = Plan::new(requests, &bench, jobs, args.budget)?;
+    if let Some(first) = plan.without_data() {
+        let hint = "name the folder of the sets by `--data-dir`, or fetch them by `ign data fetch`";
+        return Err(Failure::Usage(format!("nothing can be run: {}\nhint: {hint}", first.reason)));
+    }
     bench.records.create()?;
     announce(args, &plan, jobs);
     watch_for_interrupts("finished runs are kept, the others leave checkpoints");
     let board = Board::new(&plan.runs, jobs, args.quiet);
     let outcome = work::work(&bench, plan.runs.clone(), jobs, args.budget, &board);
     board.finish();
-    write_page(args, &bench.records, &plan, &outcome)?;
+    write_page(args, &notes, &bench.records, &plan, &outcome)?;
     if interrupted() {
         eprintln!("stopped; the same command goes on (records in {})", args.records.display());
         return Err(Failure::Interrupted);
@@ -155,7 +170,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 fn announce(args: &Args, plan: &Plan, jobs: usize) {
     plan.notes.iter().for_each(|note| args.say(&format!("note: {note}")));
-    let done = if plan.done > 0 { format!("{} runs are done already; ", plan.done) } else { String::new() };
+    let done = match plan.done {
+        0 => String::new(),
+        1 => "1 run is done already; ".to_owned(),
+        done => format!("{done} runs are done already; "),
+    };
     let to_do = match plan.runs.len() {
         0 => "nothing to do".to_owned(),
         runs => format!("{runs} to do, {jobs} at a time, about {}", duration(plan.seconds(jobs))),
@@ -182,12 +201,18 @@ fn tell_left_out(args: &Args, left_out: &[LeftOut]) {
     }
 }
 
-fn write_page(args: &Args, records: &Records, plan: &Plan, outcome: &Outcome) -> Result<(), Failure> {
+fn write_page(
+    args: &Args,
+    notes: &Notes,
+    records: &Records,
+    plan: &Plan,
+    outcome: &Outcome,
+) -> Result<(), Failure> {
     tell_left_out(args, &outcome.out_of_time);
     let (all, faults) = records.all();
     faults.iter().for_each(|fault| args.say(&format!("note: not a record: {fault}")));
     let page = args.page();
-    page::write(&page, &all, &args.overrides)?;
+    page::write(&page, &all, &args.overrides, notes)?;
     if args.json {
         let left_out = plan.left_out.iter().chain(&outcome.out_of_time);
         let left_out: Vec<_> =
@@ -204,7 +229,8 @@ fn write_page(args: &Args, records: &Records, plan: &Plan, outcome: &Outcome) ->
         return print(&result.to_string());
     }
     if !args.quiet {
-        print(&format!("{} written from {} records", page.display(), all.len()))?;
+        let records = if all.len() == 1 { "1 record".to_owned() } else { format!("{} records", all.len()) };
+        print(&format!("{} written from {records}", page.display()))?;
     }
     Ok(())
 }

@@ -18,15 +18,19 @@ pub(crate) struct Page {
 }
 
 /// Writes the page, and the figure of the ablation beside it; returns what was written.
-pub(crate) fn write(path: &Path, records: &[Record], overrides: &[String]) -> Result<Vec<PathBuf>, Failure> {
+pub(crate) fn write(
+    path: &Path,
+    records: &[Record],
+    overrides: &[String],
+    notes: &Notes,
+) -> Result<Vec<PathBuf>, Failure> {
     // Records with settings of the user's own are another matter, unless just these are asked for.
     let page = Page::new(records.iter().filter(|record| record.overrides == overrides).cloned().collect());
-    let notes = Notes::beside(path)?;
     let drawing = figure::ablation(&page);
     let stem = path.file_stem().map_or("results".into(), |stem| stem.to_string_lossy());
     let svg = path.with_file_name(format!("{stem}-ablation.svg"));
     let name = drawing.as_ref().and(svg.file_name()).map(|name| name.to_string_lossy().into_owned());
-    let text = page.text(overrides, &notes, name.as_deref());
+    let text = page.text(overrides, notes, name.as_deref());
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         let hint = "choose another place with `--page`";
         let failed =
@@ -74,7 +78,7 @@ impl Page {
     }
 
     fn text(&self, overrides: &[String], notes: &Notes, drawing: Option<&str>) -> String {
-        let mut text = self.head(overrides);
+        let mut text = self.head(overrides, notes);
         for table in tables() {
             text += &comparison(self, &table);
         }
@@ -83,16 +87,19 @@ impl Page {
         text
     }
 
-    fn head(&self, overrides: &[String]) -> String {
-        let mut text = String::from(
+    fn head(&self, overrides: &[String], notes: &Notes) -> String {
+        let mut text = format!(
             "# Results\n\n\
-             Written by `ign reproduce` from its records; do not edit (reasons go into `results-notes.toml` beside this page).\n\
+             Written by `ign reproduce` from its records; do not edit (reasons go into `{}` beside this page).\n\
              Columns `paper` and `default` are our presets, measured here; all others are the paper's figures.\n\
+             Preset `paper` is the paper's setting where the paper says one. What it leaves open is our choice, so that its\n\
+             figures come out where they can; among it a floor of the noise, σ ≥ 0.01 of the targets' deviation.\n\
              Mean ± standard deviation over the repeats; the best of a row is bold.\n\n\
              Protocol: random 60/40 splits by the seed, inputs and targets normalised by the training part; RMSE, NLL, CRPS and\n\
              variances are of targets divided by the deviation of the 60 %. Both presets see the same splits; what `default`\n\
              holds back for validation it takes from the 60 %. Simulated sets are one sample, split anew by each repeat.\n\
              Pictures and texts keep their own training and test parts, graphs are cross-validated in ten folds.\n\n",
+            notes.file
         );
         if !overrides.is_empty() {
             text += &format!("**Not the presets as they are:** `--set {}`.\n\n", overrides.join("` `--set "));

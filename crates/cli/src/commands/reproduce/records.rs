@@ -75,6 +75,11 @@ impl Records {
         Self { folder: folder.to_owned() }
     }
 
+    /// Whether there is such a folder.
+    pub(crate) fn there(&self) -> bool {
+        self.folder.is_dir()
+    }
+
     /// Makes the folder.
     pub(crate) fn create(&self) -> Result<(), Failure> {
         std::fs::create_dir_all(&self.folder).map_err(|source| {
@@ -89,13 +94,14 @@ impl Records {
 
     /// Whether a run is done.
     pub(crate) fn known(&self, request: &Request, fingerprint: &str) -> Known {
-        match std::fs::read_to_string(self.file(&request.name(), "json")) {
-            Err(_) => Known::New,
-            Ok(text) => match serde_json::from_str::<Record>(&text) {
-                Ok(record) if record.fingerprint == fingerprint => Known::Done,
-                Ok(_) => Known::Outdated,
-                Err(error) => Known::Damaged(error.to_string()),
-            },
+        let path = self.file(&request.name(), "json");
+        if !path.exists() {
+            return Known::New;
+        }
+        match read(&path) {
+            Ok(record) if record.fingerprint == fingerprint => Known::Done,
+            Ok(_) => Known::Outdated,
+            Err(reason) => Known::Damaged(reason),
         }
     }
 
@@ -107,10 +113,9 @@ impl Records {
         files.sort();
         let (mut records, mut faults) = (Vec::new(), Vec::new());
         for file in files {
-            let text = std::fs::read_to_string(&file).unwrap_or_default();
-            match serde_json::from_str(&text) {
+            match read(&file) {
                 Ok(record) => records.push(record),
-                Err(error) => faults.push(format!("{}: {error}", file.display())),
+                Err(reason) => faults.push(format!("{}: {reason}", file.display())),
             }
         }
         (records, faults)
@@ -158,5 +163,18 @@ impl Records {
         save_checkpoint(&self.file(&request.name(), "checkpoint"), config, data, standing)?;
         data::write_atomically(&self.file(&request.name(), "seconds"), |file| writeln!(file, "{seconds}"))?;
         Ok(())
+    }
+}
+
+/// The record in a file, if the file is named as its run is: a copy under another name would count twice.
+fn read(file: &Path) -> Result<Record, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
+    let record: Record = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    match Request::of(&record).map(|request| request.name()) {
+        None => Err("of an experiment that does not exist".into()),
+        Some(name) if file.file_stem().is_none_or(|stem| stem != name.as_str()) => {
+            Err(format!("holds the record of {name}"))
+        }
+        Some(_) => Ok(record),
     }
 }

@@ -3,6 +3,7 @@
 use super::experiments::{
     ABLATED, ABLATION, EVERYTHING, Experiment, FOLDS, GROUPS, INDUCING, Origin, Preset, names,
 };
+use super::records::Record;
 use crate::commands::Failure;
 use data::NamedTable;
 use ign::{Config, Kind};
@@ -32,6 +33,16 @@ impl Variant {
             Variant::Fold(fold) => format!("f{fold}"),
         }
     }
+
+    fn from_name(name: &str) -> Option<Self> {
+        let number = |digits: &str| digits.parse().ok();
+        match name.split_at_checked(1) {
+            None => Some(Self::Plain),
+            Some(("m", m)) => number(m).map(Self::Inducing),
+            Some(("f", fold)) => number(fold).map(Self::Fold),
+            _ => None,
+        }
+    }
 }
 
 /// One run.
@@ -48,6 +59,18 @@ pub(crate) struct Request {
 }
 
 impl Request {
+    /// The run that a record is of; `None` of an experiment that does not exist.
+    pub(crate) fn of(record: &Record) -> Option<Self> {
+        Some(Self {
+            experiment: Experiment::from_name(&record.experiment)?,
+            preset: Preset::from_name(&record.preset)?,
+            variant: Variant::from_name(&record.variant)?,
+            seed: record.seed,
+            noise: record.noise,
+            overrides: record.overrides.clone(),
+        })
+    }
+
     /// The record's name: `levy-paper-3`, `ablation-energy-default-m16-0`; settings of the user's own make it another.
     pub(crate) fn name(&self) -> String {
         let ablation = matches!(self.variant, Variant::Inducing(_)).then(|| ABLATION.to_owned());
@@ -211,14 +234,13 @@ pub(crate) fn requests(
     for seed in seeds {
         let mut add = |experiment: &'static Experiment, variants: Vec<Variant>| {
             let presets = experiment.presets.iter().filter(|preset| presets.contains(preset));
-            let simulated = matches!(experiment.origin, Origin::Simulated(..));
             for &preset in presets {
                 all.extend(variants.iter().map(|&variant| Request {
                     experiment,
                     preset,
                     variant,
                     seed,
-                    noise: noise.filter(|_| simulated),
+                    noise: noise.filter(|_| experiment.is_simulated()),
                     overrides: overrides.to_vec(),
                 }));
             }

@@ -34,6 +34,7 @@ impl Figure {
 pub(crate) struct Summary {
     pub(crate) repeats: usize,
     pub(crate) scores: BTreeMap<String, Figure>,
+    /// Of the fastest repeat: others may have had to share the machine.
     pub(crate) seconds: f64,
     pub(crate) steps: f64,
     pub(crate) threads: usize,
@@ -81,18 +82,16 @@ pub(crate) fn summary(records: &[Record], place: Place<'_>) -> Option<Summary> {
         let values: Option<Vec<f64>> = repeats.values().map(|parts| of_repeat(parts, name)).collect();
         Some(((*name).clone(), figure(&values?)))
     };
-    let total = |of: &dyn Fn(&Record) -> f64| {
-        let sums: Vec<f64> =
-            repeats.values().map(|parts| parts.iter().map(|&part| of(part)).sum::<f64>()).collect();
-        figure(&sums).mean
+    let totals = |of: &dyn Fn(&Record) -> f64| -> Vec<f64> {
+        repeats.values().map(|parts| parts.iter().map(|&part| of(part)).sum()).collect()
     };
     let stopped = repeats.values().flatten().filter_map(|record| Some((record.epochs, record.stopped_of?)));
     let stopped: Vec<(usize, usize)> = stopped.collect();
     Some(Summary {
         repeats: repeats.len(),
         scores: names.iter().filter_map(score).collect(),
-        seconds: total(&|record| record.seconds),
-        steps: total(&|record| record.steps as f64),
+        seconds: totals(&|record| record.seconds).into_iter().fold(f64::INFINITY, f64::min),
+        steps: figure(&totals(&|record| record.steps as f64)).mean,
         threads: newest.threads,
         inputs: newest.inputs,
         stopped: stopped.first().map(|&(_, of)| (stopped.iter().map(|(epoch, _)| *epoch).collect(), of)),

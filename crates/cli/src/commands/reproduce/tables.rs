@@ -5,6 +5,9 @@ use super::machine::duration;
 use super::page::{Page, absent};
 use super::summary::{Figure, Summary};
 
+/// What stands where a repeat has no figure: scores that are no numbers are not recorded.
+pub(crate) const NOT_FINITE: &str = "not finite";
+
 /// One table of the paper.
 pub(crate) struct Table {
     title: &'static str,
@@ -96,8 +99,9 @@ pub(crate) fn comparison(page: &Page, table: &Table) -> String {
             if !experiment.presets.contains(&preset) {
                 return ("–".to_owned(), None);
             }
-            match page.summary(experiment, preset, noise).and_then(|summary| table.score(&summary)) {
-                Some(figure) => (with_deviation(figure, table.digits(figure)), Some(figure.mean)),
+            match page.summary(experiment, preset, noise).map(|summary| table.score(&summary)) {
+                Some(Some(figure)) => (with_deviation(figure, table.digits(figure)), Some(figure.mean)),
+                Some(None) => (NOT_FINITE.to_owned(), None),
                 None => (absent(experiment.name).to_owned(), None),
             }
         });
@@ -138,7 +142,7 @@ fn details(page: &Page, table: &Table) -> String {
         ]
     };
     let heads = ["set", "preset", "repeats"].into_iter().chain(scores.iter().map(|(head, ..)| *head));
-    let heads = heads.chain(["inputs", "steps", "time of a repeat", "threads"]);
+    let heads = heads.chain(["inputs", "steps", "time of the fastest repeat", "threads"]);
     let mut text = row_of(heads.map(str::to_owned));
     text += &format!("|---|---|{}\n", "---|".repeat(scores.len() + 5));
     let mut remarks = String::new();
@@ -155,7 +159,7 @@ fn details(page: &Page, table: &Table) -> String {
             };
             let ends = [title((experiment, noise)), preset.name().to_owned(), summary.repeats.to_string()];
             let costs = [
-                summary.inputs.to_string(),
+                if summary.inputs == 0 { "–".to_owned() } else { summary.inputs.to_string() },
                 format!("{:.0}", summary.steps),
                 duration(summary.seconds),
                 summary.threads.to_string(),
@@ -184,7 +188,7 @@ fn remark(title: &str, preset: Preset, summary: &Summary) -> String {
     }
     if summary.outdated > 0 {
         text += &format!(
-            "{title}, `{}`: {} records of an earlier configuration are left out.\n\n",
+            "{title}, `{}`: left out are records of an earlier configuration, {} in all.\n\n",
             preset.name(),
             summary.outdated
         );
@@ -202,10 +206,10 @@ fn printed_cell(printed: Printed, classes: bool) -> (String, Option<f64>) {
     }
 }
 
-/// `0.178 ± 0.011`; a single repeat has no deviation, and tiny numbers have an exponent.
+/// `0.178 ± 0.011`; a single repeat has no deviation; tiny and huge numbers have an exponent.
 pub(crate) fn with_deviation(figure: Figure, digits: usize) -> String {
-    let tiny = figure.mean != 0.0 && figure.mean.abs() < 1e-3;
-    let number = |x: f64| if tiny { format!("{x:.1e}") } else { format!("{x:.digits$}") }.replace('-', "−");
+    let far = figure.mean != 0.0 && !(1e-3..1e6).contains(&figure.mean.abs());
+    let number = |x: f64| if far { format!("{x:.1e}") } else { format!("{x:.digits$}") }.replace('-', "−");
     match figure.std {
         Some(std) => format!("{} ± {}", number(figure.mean), number(std)),
         None => number(figure.mean),

@@ -39,6 +39,7 @@ pub(crate) fn work(
     let memory = free_memory().unwrap_or(u64::MAX);
     let (alone, shared): (Vec<Planned>, Vec<Planned>) = runs.into_iter().partition(|run| run.request.alone());
     let phase = |waiting: Vec<Planned>, workers: usize, threads: usize| {
+        let workers = workers.min(waiting.len());
         let queue = Mutex::new(Queue { waiting, in_use: 0 });
         let changed = Condvar::new();
         let worker = || {

@@ -4,7 +4,7 @@ use super::experiments::Preset;
 use super::notes::Notes;
 use super::page::Page;
 use super::summary::Summary;
-use super::tables::{Table, tables, title};
+use super::tables::{NOT_FINITE, Table, tables, title};
 
 /// All paragraphs.
 pub(crate) fn paragraphs(page: &Page, notes: &Notes) -> String {
@@ -17,6 +17,10 @@ pub(crate) fn paragraphs(page: &Page, notes: &Notes) -> String {
             for (preset, summary) in Preset::ALL.iter().zip(&summaries) {
                 let printed = experiment.paper.filter(|_| noise.is_none());
                 let score = summary.as_ref().and_then(|summary| table.score(summary));
+                if summary.is_some() && score.is_none() {
+                    text +=
+                        &format!("**{name}, preset `{}`**: the error is {NOT_FINITE}.\n\n", preset.name());
+                }
                 if let (Some(paper), Some(ours)) = (printed, score)
                     && let Some(how) = shortfall(&table, ours.mean, paper)
                 {
@@ -61,8 +65,10 @@ fn behind(table: &Table, paper: &Summary, default: &Summary) -> Option<String> {
     let (ours, theirs) = (table.score(default)?.mean, table.score(paper)?.mean);
     let mut faults = Vec::new();
     if if table.classes { ours < theirs } else { ours > theirs } {
-        let what = if table.classes { "accuracy" } else { "RMSE" };
-        faults.push(format!("{what} {ours:.4} against {theirs:.4}"));
+        faults.push(match table.classes {
+            true => format!("accuracy {ours:.2} % against {theirs:.2} %"),
+            false => format!("RMSE {ours:.4} against {theirs:.4}"),
+        });
     }
     let nll = |summary: &Summary| summary.scores.get("nll").map(|figure| figure.mean);
     if let (Some(ours), Some(theirs)) = (nll(default), nll(paper))
