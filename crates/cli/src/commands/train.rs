@@ -69,7 +69,7 @@ pub(crate) struct RunArgs {
     /// Override one key, for example train.epochs=50 (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
-    /// `default`, or `paper` for the paper's setting to the letter
+    /// `default`, or `paper` for the paper's setting, as far as it says
     #[arg(long)]
     preset: Option<String>,
     /// Hold out this share of the rows and report on it at the end

@@ -20,7 +20,7 @@ pub enum Kind {
     Graphs,
 }
 
-/// The paper's setting to the letter.
+/// The paper's setting, as far as it says.
 const PAPER: &str = include_str!("../presets/paper.toml");
 /// The best known.
 const DEFAULT: &str = include_str!("../presets/default.toml");

@@ -1,4 +1,4 @@
-//! The preset `paper` is section 4.1 of the paper, to the letter.
+//! The preset `paper` is section 4.1 of the paper, as far as it says.
 
 use ign::config::{KernelFamily, Schedule, StopOn};
 use ign::{Config, Kind};

@@ -6,7 +6,7 @@ use data::{NamedSet, Simulated};
 /// A configuration's preset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Preset {
-    /// The paper's setting to the letter.
+    /// The paper's setting, as far as it says.
     Paper,
     /// The best known.
     Default,

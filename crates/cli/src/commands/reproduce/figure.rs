@@ -68,7 +68,8 @@ fn panel(svg: &mut String, (left, top): (f64, f64), name: &str, lines: &[Line; 2
     let bounds = lines.iter().flatten().flat_map(|(_, figure)| [low(*figure), high(*figure)]);
     let (least, most) = bounds.fold((f64::INFINITY, 0.0_f64), |(a, b), x| (a.min(x), b.max(x)));
     // A little room around everything.
-    let (bottom, ceiling) = (least.log10() - 0.08, most.log10() + 0.08);
+    let room = 0.04 + 0.05 * (most / least).log10();
+    let (bottom, ceiling) = (least.log10() - room, most.log10() + room);
     let x = |at: usize| left + WIDTH * (at as f64 + 0.5) / INDUCING.len() as f64;
     let y = |value: f64| top + HEIGHT * (ceiling - value.log10()) / (ceiling - bottom);
     let _ = writeln!(
