@@ -126,7 +126,10 @@ fn records_of_an_earlier_configuration_and_of_own_settings_do_not_mix_in() {
     folder.put("reproduce/stray.json", "{}");
     let page = folder.page();
     assert!(line(&page, "| Levy | 10,000").contains("| **0.100** |"), "{page}");
-    assert!(page.contains("Levy, `paper`: left out are records of an earlier configuration, 1 in all."), "{page}");
+    assert!(
+        page.contains("Levy, `paper`: left out are records of an earlier configuration, 1 in all."),
+        "{page}"
+    );
     folder.ign("reproduce --page-only --set train.epochs=1 --page own.md").succeeds();
     let own = folder.text("own.md");
     assert!(
