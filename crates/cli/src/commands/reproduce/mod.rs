@@ -125,7 +125,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             "`--noise` is for simulated sets, and none was named\nhint: leave it out".into(),
         ));
     }
-    // A page that cannot be written is told of before the runs.
+    // Notes that cannot be read are told of before the runs.
     let notes = Notes::beside(&args.page())?;
     let records = Records::new(&args.records);
     if args.page_only {
