@@ -18,7 +18,8 @@ pub(crate) struct Args {
     /// The targets of a table without them, as a .npy file
     #[arg(long, value_name = "FILE")]
     target: Option<String>,
-    /// Strangers: rows or pictures unlike those that were learned from; says how well the uncertainty tells them
+    /// Strangers (their test part, where there is one): rows or pictures unlike those that were learned from; says how
+    /// well the uncertainty tells them
     #[arg(long, value_name = "INPUT")]
     ood: Option<String>,
     /// Which part of a named set or of pictures [default: test]

@@ -47,7 +47,9 @@ fn a_row_is_mean_and_deviation_and_its_best_is_bold() {
     let folder = Folder::new();
     for (seed, rmse) in [0.1, 0.2].into_iter().enumerate() {
         let scores = json!({ "rmse": rmse, "nll": -0.5, "coverage_95": 0.95 });
-        folder.put_record(&format!("levy-paper-{seed}"), &record("levy", "paper", seed as u64, &scores));
+        let mut paper = record("levy", "paper", seed as u64, &scores);
+        paper["seconds"] = (90 + 30 * seed).into();
+        folder.put_record(&format!("levy-paper-{seed}"), &paper);
     }
     folder.put_record("levy-default-0", &record("levy", "default", 0, &json!({ "rmse": 0.02, "nll": -2.0 })));
     let page = folder.page();
@@ -88,6 +90,15 @@ fn a_default_that_is_behind_the_paper_preset_is_told() {
     let page = folder.page();
     let expected = "RMSE 0.0300 against 0.0200, NLL -1.0000 against -2.0000, 1000 steps against 1000. Not explained yet.";
     assert!(page.contains(&format!("**Levy, `default` against `paper`**: {expected}")), "{page}");
+    for (preset, accuracy) in [("paper", 0.99), ("default", 0.98)] {
+        let scores = json!({ "accuracy": accuracy });
+        folder.put_record(&format!("toy-mnist-{preset}-0"), &record("toy-mnist", preset, 0, &scores));
+    }
+    let page = folder.page();
+    assert!(
+        page.contains("**Toy-MNIST, `default` against `paper`**: accuracy 98.00 % against 99.00 %"),
+        "{page}"
+    );
 }
 
 #[test]

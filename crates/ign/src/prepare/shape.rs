@@ -19,7 +19,7 @@ const MOST_EMBEDDED: usize = 256;
 const CHANNELS_A_GROUP: usize = 8;
 
 impl Prepared {
-    /// Its sizes.
+    /// Kind and sizes of the network, as the data and the configuration ask for it.
     pub(crate) fn network_shape(&self, config: &Config) -> NetworkShape {
         let encoder = &config.encoder;
         match (&self.own_shape, &self.schema, encoder.kind) {

@@ -10,20 +10,20 @@ use super::{ablation, figure, machine};
 use crate::commands::Failure;
 use crate::output::date;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What the page is made from.
 pub(crate) struct Page {
     records: Vec<Record>,
 }
 
-/// Writes the page, and the figure of the ablation beside it; returns what was written.
+/// Writes the page, and the figure of the ablation beside it.
 pub(crate) fn write(
     path: &Path,
     records: &[Record],
     overrides: &[String],
     notes: &Notes,
-) -> Result<Vec<PathBuf>, Failure> {
+) -> Result<(), Failure> {
     // Records with settings of the user's own are another matter, unless just these are asked for.
     let page = Page::new(records.iter().filter(|record| record.overrides == overrides).cloned().collect());
     let drawing = figure::ablation(&page);
@@ -38,12 +38,10 @@ pub(crate) fn write(
         std::fs::create_dir_all(folder).map_err(failed)?;
     }
     data::write_atomically(path, |file| file.write_all(text.as_bytes()))?;
-    let mut written = vec![path.to_owned()];
     if let Some(drawing) = drawing {
         data::write_atomically(&svg, |file| file.write_all(drawing.as_bytes()))?;
-        written.push(svg);
     }
-    Ok(written)
+    Ok(())
 }
 
 impl Page {

@@ -246,9 +246,9 @@ pub(crate) fn requests(
             }
         };
         for experiment in chosen {
-            let variants = match experiment.origin {
-                Origin::Graphs(_) => (0..FOLDS).map(Variant::Fold).collect(),
-                _ => vec![Variant::Plain],
+            let variants = match experiment.runs() {
+                1 => vec![Variant::Plain],
+                folds => (0..folds).map(Variant::Fold).collect(),
             };
             add(experiment, variants);
         }
