@@ -33,20 +33,20 @@ fn head<T: Real>(c: &mut Criterion, name: &str, jitter: f64) {
     }
 }
 
-fn factor<T: Real>(c: &mut Criterion, name: &str) {
-    let spd = Mat::<T>::from_fn(M, M, |i, j| {
+fn factor<T: Real>(c: &mut Criterion, name: &str, m: usize) {
+    let spd = Mat::<T>::from_fn(m, m, |i, j| {
         let distance = (i as f64 - j as f64) / 5.0;
         // Heavy tails: a Gaussian's would be denormal numbers, which slow any product down and hide what is measured.
         T::of(1.0 / (1.0 + distance * distance) + if i == j { 0.01 } else { 0.0 })
     });
-    let right = Mat::<T>::from_fn(M, N, |i, j| T::of(((i * 31 + j * 17) % 101) as f64 * 0.01));
-    let mut ours = Cholesky::with_size(M);
-    c.bench_function(&format!("cholesky {name} ours"), |b| {
+    let right = Mat::<T>::from_fn(m, N, |i, j| T::of(((i * 31 + j * 17) % 101) as f64 * 0.01));
+    let mut ours = Cholesky::with_size(m);
+    c.bench_function(&format!("cholesky {name} {m} ours"), |b| {
         b.iter(|| ours.factor(black_box(spd.as_ref()), 0.0))
     });
     let mut l = spd.clone();
-    let mut memory = MemBuffer::new(cholesky_in_place_scratch::<T>(M, Par::Seq, Default::default()));
-    c.bench_function(&format!("cholesky {name} faer"), |b| {
+    let mut memory = MemBuffer::new(cholesky_in_place_scratch::<T>(m, Par::Seq, Default::default()));
+    c.bench_function(&format!("cholesky {name} {m} faer"), |b| {
         b.iter(|| {
             l.copy_from(&spd);
             let stack = MemStack::new(&mut memory);
@@ -55,13 +55,13 @@ fn factor<T: Real>(c: &mut Criterion, name: &str) {
         });
     });
     let mut x = right.clone();
-    c.bench_function(&format!("solve {name} ours"), |b| {
+    c.bench_function(&format!("solve {name} {m} ours"), |b| {
         b.iter(|| {
             x.copy_from(&right);
             ours.half_solve(x.as_mut(), 1);
         });
     });
-    c.bench_function(&format!("solve {name} faer"), |b| {
+    c.bench_function(&format!("solve {name} {m} faer"), |b| {
         b.iter(|| {
             x.copy_from(&right);
             solve_lower_triangular_in_place(l.as_ref(), x.as_mut(), Par::Seq);
@@ -72,8 +72,10 @@ fn factor<T: Real>(c: &mut Criterion, name: &str) {
 fn all(c: &mut Criterion) {
     head::<f32>(c, "f32", 1e-3);
     head::<f64>(c, "f64", 1e-4);
-    factor::<f32>(c, "f32");
-    factor::<f64>(c, "f64");
+    for m in [N, M] {
+        factor::<f32>(c, "f32", m);
+        factor::<f64>(c, "f64", m);
+    }
 }
 
 criterion_group!(benches, all);

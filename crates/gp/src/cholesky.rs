@@ -1,28 +1,25 @@
-//! Cholesky factor `L Lᵀ = A` by faer, and solves with it by recursion down to blocks whose inverses are kept.
+//! Cholesky factor `L Lᵀ = A` and solves with it, by recursion down to blocks whose inverses are kept: all else is matrix
+//! products, which are faer's.
 //!
-//! The solves are ours because they are faster where they are used most: 512×512 with 128 right-hand sides, one
-//! thread, f32 / f64: 0.27 / 0.56 ms, faer 0.24.4: 0.34 / 0.63 ms (`cargo bench -p ign-gp`).
+//! By hand because that is faster where it is used most; `cargo bench -p ign-gp` has faer's own beside it.
 
-use crate::matrix::{add_product, column, column_mut, product, vectorised};
+use crate::block::{BLOCK, factor_block};
+use crate::matrix::{add_product, column, column_mut, product, zeros};
 use crate::{Error, Real};
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor::{self as llt, LltRegularization};
-use faer::{Mat, MatMut, MatRef, Par};
-
-/// Size of the diagonal blocks.
-const BLOCK: usize = 32;
+use faer::{Mat, MatMut, MatRef};
 
 /// A lower Cholesky factor with the inverses of its diagonal blocks.
 #[derive(Debug, Clone)]
 pub struct Cholesky<T: Real> {
     factor: Mat<T>,         // [M, M], lower
-    block_inverses: Mat<T>, // [BLOCK, M]: the inverse of diagonal block k stands in its columns
+    block_inverses: Mat<T>, // [BLOCK, M]: L⁻ᵀ of a diagonal block stands in its columns
+    copy: Mat<T>,           // [M, BLOCK]
 }
 
 impl<T: Real> Cholesky<T> {
     /// Room for a factor of size `m`.
     pub fn with_size(m: usize) -> Self {
-        Self { factor: Mat::zeros(m, m), block_inverses: Mat::zeros(BLOCK, m) }
+        Self { factor: zeros(m, m), block_inverses: Mat::zeros(BLOCK, m), copy: zeros(m, BLOCK) }
     }
 
     /// The factor `L`; only its lower triangle has a meaning.
@@ -72,20 +69,9 @@ impl<T: Real> Cholesky<T> {
         }
     }
 
-    fn factor_in_place(&mut self) -> bool {
-        let (m, params) = (self.factor.nrows(), Default::default());
-        let scratch = llt::cholesky_in_place_scratch::<T>(m, Par::Seq, params);
-        let (mut memory, regularisation) = (MemBuffer::new(scratch), LltRegularization::default());
-        let stack = MemStack::new(&mut memory);
-        if llt::cholesky_in_place(self.factor.as_mut(), regularisation, Par::Seq, stack, params).is_err() {
-            return false;
-        }
-        for start in (0..m).step_by(BLOCK) {
-            let n = BLOCK.min(m - start);
-            let block = self.factor.as_ref().submatrix(start, start, n, n);
-            invert_diagonal(block, self.block_inverses.as_mut().subcols_mut(start, n));
-        }
-        (0..m).all(|i| self.factor[(i, i)] < T::of(1e15)) // false for NaN too
+    /// Factors what stands in the lower triangle; false when it is not positive definite, or not finite.
+    pub(crate) fn factor_in_place(&mut self) -> bool {
+        factor(self.factor.as_mut(), self.block_inverses.as_mut(), self.copy.as_mut())
     }
 
     /// `x ← L⁻¹ x`, columns of `x [M, K]` shared among the threads.
@@ -106,14 +92,113 @@ impl<T: Real> Cholesky<T> {
         });
     }
 
-    /// `L⁻¹` written out `[M, M]`, lower triangular.
-    pub(crate) fn inverse_factor(&self, mut out: MatMut<'_, T>, threads: usize) {
+    /// `L⁻¹` written out `[M, M]`, lower triangular with zeros above.
+    pub(crate) fn inverse_factor(&self, mut out: MatMut<'_, T>) {
         out.fill(T::default());
-        for i in 0..out.nrows() {
-            out[(i, i)] = T::of(1.0);
-        }
-        self.half_solve(out, threads);
+        let m = out.nrows();
+        let mut scratch = zeros(m.div_ceil(2).next_multiple_of(BLOCK), m.div_ceil(2).next_multiple_of(BLOCK));
+        invert(self.factor.as_ref(), self.block_inverses.as_ref(), out, scratch.as_mut());
     }
+
+    /// The matrix that [`factor_in_place`](Self::factor_in_place) takes from the lower triangle.
+    pub(crate) fn lower_mut(&mut self) -> MatMut<'_, T> {
+        self.factor.as_mut()
+    }
+}
+
+/// `L` in place of the lower triangle of `a`: `L₁`, then `L₂₁ = A₂₁L₁⁻ᵀ`, then `L₂` of `A₂ − L₂₁L₂₁ᵀ`; and the inverses of its
+/// diagonal blocks. `copy` is `[n, BLOCK]`.
+fn factor<T: Real>(a: MatMut<'_, T>, inverses: MatMut<'_, T>, mut copy: MatMut<'_, T>) -> bool {
+    let n = a.nrows();
+    if n <= BLOCK {
+        return factor_block(a, inverses.submatrix_mut(0, 0, n, n));
+    }
+    let middle = half(n);
+    let (left, right) = a.split_at_col_mut(middle);
+    let (mut inverses_1, inverses_2) = inverses.split_at_col_mut(middle);
+    let (mut upper, mut below) = left.split_at_row_mut(middle);
+    let mut lower = right.subrows_mut(middle, n - middle);
+    if !factor(upper.as_mut(), inverses_1.as_mut(), copy.as_mut()) {
+        return false;
+    }
+    solve_right(upper.as_ref(), inverses_1.as_ref(), below.as_mut(), copy.as_mut());
+    subtract_square(lower.as_mut(), below.as_ref());
+    factor(lower, inverses_2, copy)
+}
+
+/// `x ← x L⁻ᵀ` for `x [K, n]`; `copy` is `[K, BLOCK]`.
+fn solve_right<T: Real>(
+    l: MatRef<'_, T>,
+    inverses: MatRef<'_, T>,
+    x: MatMut<'_, T>,
+    mut copy: MatMut<'_, T>,
+) {
+    let n = l.nrows();
+    if n <= BLOCK {
+        let mut copy = copy.submatrix_mut(0, 0, x.nrows(), n);
+        copy.copy_from(x.as_ref());
+        return product(x, copy.as_ref(), inverses.submatrix(0, 0, n, n), 1.0, 1);
+    }
+    let middle = half(n);
+    let (mut x_1, mut x_2) = x.split_at_col_mut(middle);
+    let (inverses_1, inverses_2) = inverses.split_at_col(middle);
+    solve_right(l.submatrix(0, 0, middle, middle), inverses_1, x_1.as_mut(), copy.as_mut());
+    let below = l.submatrix(middle, 0, n - middle, middle).transpose();
+    add_product(x_2.as_mut(), x_1.as_ref(), below, -1.0, 1);
+    solve_right(l.submatrix(middle, middle, n - middle, n - middle), inverses_2, x_2, copy);
+}
+
+/// Lower triangle of `out −= x xᵀ`.
+fn subtract_square<T: Real>(out: MatMut<'_, T>, x: MatRef<'_, T>) {
+    let n = out.nrows();
+    if n <= BLOCK {
+        return add_product(out, x, x.transpose(), -1.0, 1);
+    }
+    let middle = half(n);
+    let (left, right) = out.split_at_col_mut(middle);
+    let (upper, below) = left.split_at_row_mut(middle);
+    let (x_1, x_2) = x.split_at_row(middle);
+    subtract_square(upper, x_1);
+    add_product(below, x_2, x_1.transpose(), -1.0, 1);
+    subtract_square(right.subrows_mut(middle, n - middle), x_2);
+}
+
+/// `L⁻¹` into the lower triangle of `out`: `[L₁ 0; L₂₁ L₂]⁻¹ = [L₁⁻¹ 0; −L₂⁻¹L₂₁L₁⁻¹ L₂⁻¹]`.
+fn invert<T: Real>(
+    l: MatRef<'_, T>,
+    inverses: MatRef<'_, T>,
+    mut out: MatMut<'_, T>,
+    mut scratch: MatMut<'_, T>,
+) {
+    let n = l.nrows();
+    if n <= BLOCK {
+        for j in 0..n {
+            for i in 0..=j {
+                out[(j, i)] = inverses[(i, j)];
+            }
+        }
+        return;
+    }
+    let middle = half(n);
+    let (inverses_1, inverses_2) = inverses.split_at_col(middle);
+    let (mut upper, mut lower) = out.split_at_row_mut(middle);
+    invert(
+        l.submatrix(0, 0, middle, middle),
+        inverses_1,
+        upper.as_mut().subcols_mut(0, middle),
+        scratch.as_mut(),
+    );
+    let (below, mut right) = lower.as_mut().split_at_col_mut(middle);
+    invert(l.submatrix(middle, middle, n - middle, n - middle), inverses_2, right.as_mut(), scratch.as_mut());
+    let mut between = scratch.submatrix_mut(0, 0, n - middle, middle);
+    product(
+        between.as_mut(),
+        l.submatrix(middle, 0, n - middle, middle),
+        upper.as_ref().subcols(0, middle),
+        1.0,
+        1,
+    );
+    product(below, right.as_ref(), between.as_ref(), -1.0, 1);
 }
 
 /// Applies `work` to parts of the columns, one part a thread. The parts do not change any entry's arithmetic.
@@ -145,7 +230,7 @@ fn solve_left<T: Real>(l: MatRef<'_, T>, inverses: MatRef<'_, T>, x: MatMut<'_, 
     if n <= BLOCK {
         let mut copy = copy.subrows_mut(0, n);
         copy.copy_from(x.as_ref());
-        return product(x, inverses.submatrix(0, 0, n, n), copy.as_ref(), 1.0, 1);
+        return product(x, inverses.submatrix(0, 0, n, n).transpose(), copy.as_ref(), 1.0, 1);
     }
     let middle = half(n);
     let (mut x_1, mut x_2) = x.split_at_row_mut(middle);
@@ -166,7 +251,7 @@ fn solve_left_transposed<T: Real>(
     if n <= BLOCK {
         let mut copy = copy.subrows_mut(0, n);
         copy.copy_from(x.as_ref());
-        return product(x, inverses.submatrix(0, 0, n, n).transpose(), copy.as_ref(), 1.0, 1);
+        return product(x, inverses.submatrix(0, 0, n, n), copy.as_ref(), 1.0, 1);
     }
     let middle = half(n);
     let (mut x_1, mut x_2) = x.split_at_row_mut(middle);
@@ -181,50 +266,49 @@ fn solve_left_transposed<T: Real>(
     solve_left_transposed(l.submatrix(0, 0, middle, middle), inverses_1, x_1, copy);
 }
 
-/// Inverts one diagonal block of the factor. A smaller block is padded with the identity, so that every loop has a
-/// fixed length and lives in registers.
-fn invert_diagonal<T: Real>(block: MatRef<'_, T>, mut inverse: MatMut<'_, T>) {
-    let n = block.nrows();
-    let mut columns = [[T::default(); BLOCK]; BLOCK];
-    let mut rows = columns; // of the inverse
-    for (j, to) in columns.iter_mut().enumerate() {
-        if j < n {
-            to[j..n].copy_from_slice(&column(block, j)[j..]);
-        } else {
-            to[j] = T::of(1.0);
-        }
-    }
-    vectorised(
-        #[inline(always)]
-        || invert_block(&columns, &mut rows),
-    );
-    for j in 0..n {
-        for (to, row) in column_mut(inverse.as_mut(), j).iter_mut().zip(&rows) {
-            *to = row[j];
-        }
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Rows of the inverse of a lower triangular block, all columns at once by forward substitution.
-#[inline(always)]
-fn invert_block<T: Real>(columns: &[[T; BLOCK]; BLOCK], rows: &mut [[T; BLOCK]; BLOCK]) {
-    for (i, row) in rows.iter_mut().enumerate() {
-        row[i] = T::of(1.0);
+    /// `1/(1 + (i−j)²)`, with one on the diagonal more.
+    fn positive(n: usize) -> Mat<f64> {
+        Mat::from_fn(n, n, |i, j| 1.0 / (1.0 + (i as f64 - j as f64).powi(2)) + f64::from(u8::from(i == j)))
     }
-    for k in 0..BLOCK {
-        let scale = T::of(1.0) / columns[k][k];
-        rows[k].iter_mut().for_each(|x| *x *= scale);
-        let solved = rows[k];
-        for i in k + 1..BLOCK {
-            subtract_multiple(&mut rows[i], columns[k][i], &solved);
+
+    #[test]
+    fn factor_inverse_and_solves_hold_for_every_kind_of_size() {
+        for n in [1, 2, 31, 32, 33, 64, 65, 100, 127, 200] {
+            let a = positive(n);
+            // Above the diagonal stands what must never be read.
+            let lower = Mat::from_fn(n, n, |i, j| if i >= j { a[(i, j)] } else { f64::NAN });
+            let mut chol = Cholesky::with_size(n);
+            for _ in 0..2 {
+                assert_eq!(chol.factor(lower.as_ref(), 0.0), Ok(0.0), "{n}");
+            }
+            let l = Mat::from_fn(n, n, |i, j| if i >= j { chol.lower()[(i, j)] } else { 0.0 });
+            assert!((&l * l.transpose() - &a).norm_max() < 1e-14, "{n}");
+            let mut inverse = Mat::from_fn(n, n, |_, _| f64::NAN);
+            chol.inverse_factor(inverse.as_mut());
+            assert!((&inverse * &l - Mat::<f64>::identity(n, n)).norm_max() < 1e-14, "{n}");
+            let b = Mat::from_fn(n, 5, |i, j| ((3 * i + j) % 7) as f64 - 3.0);
+            let mut x = b.clone();
+            chol.half_solve(x.as_mut(), 1);
+            assert!((&l * &x - &b).norm_max() < 1e-13, "{n}");
+            chol.half_solve_transposed(x.as_mut(), 1);
+            assert!((&a * &x - &b).norm_max() < 1e-13, "{n}");
         }
     }
-}
 
-/// `out −= factor · x`.
-#[inline(always)]
-fn subtract_multiple<T: Real>(out: &mut [T; BLOCK], factor: T, x: &[T; BLOCK]) {
-    for i in 0..BLOCK {
-        out[i] = (-factor).times_plus(x[i], out[i]);
+    #[test]
+    fn what_is_not_positive_definite_is_refused_wherever_it_fails() {
+        let n = 100;
+        for at in [0, 31, 32, 63, 99] {
+            for wrong in [-1.0, 0.0, f64::NAN, 1e31] {
+                let mut chol = Cholesky::with_size(n);
+                chol.lower_mut().copy_from(positive(n));
+                chol.lower_mut()[(at, at)] = wrong;
+                assert!(!chol.factor_in_place(), "{wrong} at {at}");
+            }
+        }
     }
 }

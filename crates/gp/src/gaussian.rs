@@ -1,7 +1,7 @@
 //! The Gaussian likelihood of one output over a batch, with its gradient.
 
 use crate::cholesky::Cholesky;
-use crate::matrix::{column, column_mut, dot, lower_product};
+use crate::matrix::{column, column_mut, dot, lower_product, zeros};
 use crate::{Error, Real};
 use faer::{Accum, Mat, MatMut, MatRef};
 use serde::{Deserialize, Serialize};
@@ -34,8 +34,8 @@ pub(crate) struct GaussianValue {
 
 impl<T: Real> Gaussian<T> {
     pub(crate) fn with_size(n: usize) -> Self {
-        let square = || Mat::zeros(n, n);
-        Self { s: square(), s_chol: Cholesky::with_size(n), inverse: square(), v: Mat::zeros(n, 1) }
+        let square = || zeros(n, n);
+        Self { s: square(), s_chol: Cholesky::with_size(n), inverse: square(), v: zeros(n, 1) }
     }
 
     /// Negative log-likelihood of the residual `e` under `S = cov + noise·I` (paper eq. 5, sign corrected).
@@ -55,7 +55,7 @@ impl<T: Real> Gaussian<T> {
             column_mut(self.s.as_mut(), j)[j..].copy_from_slice(&column(cov, j)[j..]);
         }
         self.s_chol.factor_with_ladder("K_x|z + σ²I", self.s.as_ref(), noise)?;
-        self.s_chol.inverse_factor(self.inverse.as_mut(), threads);
+        self.s_chol.inverse_factor(self.inverse.as_mut());
         let whitened: Vec<T> = (0..n)
             .map(|i| (0..=i).map(|j| self.inverse[(i, j)] * e[j]).sum()) // L⁻¹e
             .collect();

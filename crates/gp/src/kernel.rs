@@ -11,6 +11,7 @@
 use crate::Real;
 use crate::matrix::{column, column_mut, dot, middle_of_triangle, product, vectorised};
 use faer::{MatMut, MatRef};
+use pulp::{Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
 /// Columns of a symmetric matrix that are filled at a time: the part above their diagonal block stays untouched.
@@ -185,10 +186,7 @@ impl Kernel {
         match (*self, h) {
             (Self::Rbf { scale, gamma }, _) => {
                 let (scale, gamma) = (T::of(scale), T::of(-gamma));
-                vectorised(
-                    #[inline(always)]
-                    move || rbf_column(k, a_norms, b_norm, scale, gamma),
-                );
+                pulp::Arch::new().dispatch(RbfColumn { k, a_norms, b_norm, scale, minus_gamma: gamma });
             }
             (Self::Matern32 { scale, gamma }, Some(h)) => {
                 let (scale, gamma) = (T::of(scale), T::of(gamma));
@@ -226,10 +224,50 @@ fn squared_distance<T: Real>(a_norm: T, b_norm: T, inner: T) -> T {
     if d > T::default() { d } else { T::default() }
 }
 
-#[inline(always)]
-fn rbf_column<T: Real>(k: &mut [T], a_norms: &[T], b_norm: T, scale: T, minus_gamma: T) {
-    for (k, &a_norm) in k.iter_mut().zip(a_norms) {
-        *k = scale * T::exp_of_negative(minus_gamma * squared_distance(a_norm, b_norm, *k));
+struct RbfColumn<'a, T: Real> {
+    k: &'a mut [T],
+    a_norms: &'a [T],
+    b_norm: T,
+    scale: T,
+    minus_gamma: T,
+}
+
+impl<T: Real> WithSimd for RbfColumn<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        const TOGETHER: usize = 4;
+        let of = |x: T| T::splat(simd, x);
+        let (zero, two, b_norm) = (of(T::default()), of(T::of(-2.0)), of(self.b_norm));
+        let (scale, minus_gamma) = (of(self.scale), of(self.minus_gamma));
+        let exponent = |k, a_norm| {
+            let distance = T::mul_add(simd, two, k, T::plus(simd, a_norm, b_norm));
+            T::times(simd, minus_gamma, T::larger(simd, distance, zero))
+        };
+        let (k, k_rest) = T::vectors_mut::<S>(self.k);
+        let (a, a_rest) = T::vectors::<S>(self.a_norms);
+        let (k_fours, k_ones) = k.as_chunks_mut::<TOGETHER>();
+        let (a_fours, a_ones) = a.as_chunks::<TOGETHER>();
+        for (k, a) in k_fours.iter_mut().zip(a_fours) {
+            let mut x = *k;
+            for i in 0..TOGETHER {
+                x[i] = exponent(k[i], a[i]);
+            }
+            let value = T::exp_of_negatives(simd, x);
+            for i in 0..TOGETHER {
+                k[i] = T::times(simd, scale, value[i]);
+            }
+        }
+        for (k, &a) in k_ones.iter_mut().zip(a_ones) {
+            let [value] = T::exp_of_negatives(simd, [exponent(*k, a)]);
+            *k = T::times(simd, scale, value);
+        }
+        if !k_rest.is_empty() {
+            let x = exponent(T::load_part(simd, k_rest), T::load_part(simd, &a_rest[..k_rest.len()]));
+            let [value] = T::exp_of_negatives(simd, [x]);
+            T::store_part(simd, k_rest, T::times(simd, scale, value));
+        }
     }
 }
 

@@ -1,22 +1,24 @@
 //! The probit likelihood `p(y|f) = Φ(y f)`, `y ∈ {−1, +1}`, of one output over a batch: Laplace's approximation of the
 //! evidence, with its gradient.
 
-use crate::matrix::{column, column_mut, dot, product, vectorised};
+use crate::cholesky::Cholesky;
+use crate::matrix::{column, column_mut, dot, dot_here, product, vectorised, zeros};
 use crate::normal::expand;
+use crate::pull_back::mirror;
 use crate::{Error, Real};
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
-use faer::linalg::triangular_inverse::invert_lower_triangular;
-use faer::{Mat, MatMut, MatRef, Par};
+use faer::{Mat, MatMut, MatRef};
+use pulp::{Simd, WithSimd};
 
 /// Work space for batches of exactly `n` rows, one output at a time.
 #[derive(Debug)]
 pub(crate) struct Laplace<T: Real> {
     threads: usize,
-    k: Mat<T>,        // [N, N]  both triangles
-    l: Mat<T>,        // [N, N], lower: L Lᵀ = B = I + W½KW½, then B⁻¹
-    inverse: Mat<T>,  // [N, N]  L⁻¹
-    root_w: Vec<f64>, // [N]  diagonal of W½
+    k: Mat<T>,         // [N, N]  both triangles
+    rough_k: Mat<f32>, // [N, N]  the same, for steps that need no more
+    chol: Cholesky<T>, // [N, N]  of B = I + W½KW½
+    b_inverse: Mat<T>, // [N, N], lower: B⁻¹
+    inverse: Mat<T>,   // [N, N]  L⁻¹
+    root_w: Vec<f64>,  // [N]  diagonal of W½
     prior: Prior,
     at: Point,
     trial: Point,
@@ -60,17 +62,21 @@ struct Point {
 const MAX_STEPS: usize = 40;
 /// A curvature below this counts as zero: denormal entries would make the products of B 200 times slower.
 const SMALLEST_W: f64 = 1e-24;
+/// The relative precision that products in single precision allow.
+const FINEST: f64 = 1e-5;
 /// Rows of a product that are computed together.
 const STRIP: usize = 32;
 
 impl<T: Real> Laplace<T> {
     pub(crate) fn with_size(n: usize, threads: usize) -> Self {
-        let square = || Mat::zeros(n, n);
+        let square = || zeros(n, n);
         let vector = || vec![0.0; n];
         Self {
             threads,
             k: square(),
-            l: square(),
+            rough_k: zeros(n, n),
+            chol: Cholesky::with_size(n),
+            b_inverse: square(),
             inverse: square(),
             root_w: vector(),
             prior: Prior { mean: vector(), y: vector(), weights: vector() },
@@ -96,21 +102,28 @@ impl<T: Real> Laplace<T> {
     /// K is never inverted and may be singular: O(N²) for most Newton steps, O(4N³/3) for the last with the gradient.
     pub(crate) fn evaluate(
         &mut self,
-        cov: MatRef<'_, T>,
         mean: &[T],
         y: &[T],
         weights: Option<&[f64]>,
         g: MatMut<'_, T>,
     ) -> Result<LaplaceValue, Error> {
         self.prior.set(mean, y, weights);
-        self.k.copy_from_triangular_lower(cov);
-        self.k.as_mut().transpose_mut().copy_from_strict_triangular_lower(cov);
         self.begin()?;
         let steps = self.climb()?;
         for ((to, beta), step) in self.beta.iter_mut().zip(&self.at.beta).zip(&self.step) {
             *to = beta + step;
         }
         Ok(LaplaceValue { loss: self.pull_back(g), steps })
+    }
+
+    /// Takes K from the lower triangle of `cov`, for all outputs.
+    pub(crate) fn set_covariance(&mut self, cov: MatRef<'_, T>) {
+        self.k.copy_from_triangular_lower(cov);
+        mirror(self.k.as_mut());
+        for j in 0..cov.ncols() {
+            let to = column_mut(self.rough_k.as_mut(), j).iter_mut();
+            to.zip(column(self.k.as_ref(), j)).for_each(|(to, k)| *to = k.to_f32());
+        }
     }
 
     /// Begins at zero.
@@ -138,16 +151,22 @@ impl<T: Real> Laplace<T> {
                 *step = u - beta;
             }
             if rough {
-                let (k, step, k_step) = (self.k.as_ref(), &mut self.step, &mut self.k_step);
-                rough = self.conjugate.damp(k, &self.root_w, precision, step, k_step);
+                let damp = Damp {
+                    k: self.rough_k.as_ref(),
+                    root_w: &self.root_w,
+                    precision,
+                    step: &mut self.step,
+                    space: &mut self.conjugate,
+                };
+                rough = pulp::Arch::new().dispatch(damp);
                 if !rough {
                     continue;
                 }
             } else {
                 self.factor()?;
                 self.damp();
-                multiply(self.k.as_ref(), &self.step, &mut self.k_step);
             }
+            multiply(self.k.as_ref(), &self.step, &mut self.k_step);
             let length = largest(&self.k_step) / (1.0 + largest(&self.at.k_beta));
             let taken = length > tolerance && steps < MAX_STEPS && self.take_step();
             if !taken && !rough {
@@ -159,7 +178,7 @@ impl<T: Real> Laplace<T> {
             }
             // A step leaves about its square.
             rough = rough && taken && length * length > tolerance;
-            precision = (0.1 * length).min(0.1);
+            precision = (0.1 * length).clamp(FINEST, 0.1);
             steps += usize::from(taken);
         }
     }
@@ -174,8 +193,10 @@ impl<T: Real> Laplace<T> {
                 #[inline(always)]
                 || {
                     for j in 0..n {
-                        let (k, to) =
-                            (&column(self.k.as_ref(), j)[j..], &mut column_mut(self.l.as_mut(), j)[j..]);
+                        let (k, to) = (
+                            &column(self.k.as_ref(), j)[j..],
+                            &mut column_mut(self.chol.lower_mut(), j)[j..],
+                        );
                         for ((to, k), root) in to.iter_mut().zip(k).zip(&root_w[j..]) {
                             *to = T::of(root_w[j] * root * k.to_f64());
                         }
@@ -183,16 +204,14 @@ impl<T: Real> Laplace<T> {
                     }
                 },
             );
-            let params = Default::default();
-            let mut memory = MemBuffer::new(cholesky_in_place_scratch::<T>(n, Par::Seq, params));
-            let (regularisation, stack) = (LltRegularization::default(), MemStack::new(&mut memory));
-            let result = cholesky_in_place(self.l.as_mut(), regularisation, Par::Seq, stack, params);
-            let next = if jitter > 0.0 { 10.0 * jitter } else { 1e-6 * mean_diagonal };
-            match result {
-                Ok(_) => return Ok(()),
-                Err(_) if next < mean_diagonal => jitter = next,
-                Err(_) => return Err(Error::NotPositiveDefinite { matrix: "I + W½KW½", size: n, jitter }),
+            if self.chol.factor_in_place() {
+                return Ok(());
             }
+            let next = if jitter > 0.0 { 10.0 * jitter } else { 1e-6 * mean_diagonal };
+            if next >= mean_diagonal || next.is_nan() {
+                return Err(Error::NotPositiveDefinite { matrix: "I + W½KW½", size: n, jitter });
+            }
+            jitter = next;
         }
     }
 
@@ -201,8 +220,8 @@ impl<T: Real> Laplace<T> {
         let x = &mut self.conjugate.x;
         multiply(self.k.as_ref(), &self.step, x);
         scale(x, &self.root_w);
-        solve_lower(self.l.as_ref(), x);
-        solve_upper(self.l.as_ref(), x);
+        solve_lower(self.chol.lower(), x);
+        solve_upper(self.chol.lower(), x);
         scale(x, &self.root_w);
         self.step.iter_mut().zip(x).for_each(|(step, x)| *step -= *x);
     }
@@ -235,10 +254,10 @@ impl<T: Real> Laplace<T> {
     /// ```
     fn pull_back(&mut self, mut g: MatMut<'_, T>) -> f64 {
         let n = self.root_w.len();
-        invert_lower_triangular(self.inverse.as_mut(), self.l.as_ref(), Par::Seq);
+        self.chol.inverse_factor(self.inverse.as_mut());
         let mut loss = -self.at.psi;
         for j in 0..n {
-            loss += self.l[(j, j)].to_f64().ln(); // ½ log|B|
+            loss += self.chol.lower()[(j, j)].to_f64().ln(); // ½ log|B|
             let inverse = &column(self.inverse.as_ref(), j)[j..];
             let kept = dot(inverse, inverse).to_f64(); // (B⁻¹)ⱼⱼ = 1 − WⱼΣⱼⱼ
             let w = self.at.w[j];
@@ -258,7 +277,7 @@ impl<T: Real> Laplace<T> {
                 for j in 0..n {
                     let (by_u, by_q, by_root) = (-0.5 * (u[j] + q[j]), -0.5 * u[j], 0.5 * root_w[j]);
                     let (b_inverse, g) =
-                        (&column(self.l.as_ref(), j)[j..n], &mut column_mut(g.as_mut(), j)[j..n]);
+                        (&column(self.b_inverse.as_ref(), j)[j..n], &mut column_mut(g.as_mut(), j)[j..n]);
                     let (u, q, root_w) = (&u[j..], &q[j..], &root_w[j..]);
                     for i in 0..g.len() {
                         let r = by_root * root_w[i] * b_inverse[i].to_f64();
@@ -271,14 +290,14 @@ impl<T: Real> Laplace<T> {
         loss
     }
 
-    /// Lower triangle of `B⁻¹ = L⁻ᵀL⁻¹` into `l`, in strips of rows that leave out most of the zeros.
+    /// Lower triangle of `B⁻¹ = L⁻ᵀL⁻¹`, in strips of rows that leave out most of the zeros.
     fn square_inverse(&mut self) {
-        let (n, inverse) = (self.l.nrows(), self.inverse.as_ref());
+        let (n, inverse) = (self.root_w.len(), self.inverse.as_ref());
         for start in (0..n).step_by(STRIP) {
             let rows = STRIP.min(n - start);
             let right = inverse.submatrix(start, 0, n - start, start + rows);
             let left = right.subcols(start, rows).transpose();
-            let out = self.l.as_mut().submatrix_mut(start, 0, rows, start + rows);
+            let out = self.b_inverse.as_mut().submatrix_mut(start, 0, rows, start + rows);
             product(out, left, right, 1.0, self.threads);
         }
     }
@@ -342,63 +361,128 @@ struct Conjugate {
     direction: Vec<f64>,
     scaled: Vec<f64>,   // W½ direction
     k_scaled: Vec<f64>, // K W½ direction
+    single: Vec<f32>,
+    product: Vec<f32>,
 }
 
 impl Conjugate {
     pub(crate) fn with_size(n: usize) -> Self {
         let vector = || vec![0.0; n];
-        Self { x: vector(), residual: vector(), direction: vector(), scaled: vector(), k_scaled: vector() }
-    }
-
-    /// `step ← (I + WK)⁻¹ step = step − W½x` to a relative precision, and `k_step ← K step`; false when that takes as
-    /// long as a factor.
-    fn damp<T: Real>(
-        &mut self,
-        k: MatRef<'_, T>,
-        root_w: &[f64],
-        precision: f64,
-        step: &mut [f64],
-        k_step: &mut [f64],
-    ) -> bool {
-        let n = root_w.len();
-        let (x, residual, direction) = (&mut self.x[..n], &mut self.residual[..n], &mut self.direction[..n]);
-        let (scaled, k_scaled) = (&mut self.scaled[..n], &mut self.k_scaled[..n]);
-        let (step, k_step) = (&mut step[..n], &mut k_step[..n]);
-        multiply(k, step, k_step);
-        for i in 0..n {
-            residual[i] = root_w[i] * k_step[i];
+        Self {
+            x: vector(),
+            residual: vector(),
+            direction: vector(),
+            scaled: vector(),
+            k_scaled: vector(),
+            single: vec![0.0; n],
+            product: vec![0.0; n],
         }
-        x.fill(0.0);
-        direction.copy_from_slice(residual);
+    }
+}
+
+/// `step ← (I + WK)⁻¹ step = step − W½x` to a relative precision, with products in single precision; false when that takes
+/// as long as a factor.
+struct Damp<'a> {
+    k: MatRef<'a, f32>,
+    root_w: &'a [f64],
+    precision: f64,
+    step: &'a mut [f64],
+    space: &'a mut Conjugate,
+}
+
+impl WithSimd for Damp<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> bool {
+        let Self { k, root_w, precision, step, space } = self;
+        let n = root_w.len();
+        let (x, residual, direction) =
+            (&mut space.x[..n], &mut space.residual[..n], &mut space.direction[..n]);
+        let (scaled, k_scaled) = (&mut space.scaled[..n], &mut space.k_scaled[..n]);
+        let (single, product) = (&mut space.single[..n], &mut space.product[..n]);
+        let step = &mut step[..n];
+        let dot = |a: &[f64], b: &[f64]| dot_here(a, b);
+        for i in 0..n {
+            single[i] = step[i] as f32;
+        }
+        multiply_rough(simd, k, single, product);
+        for i in 0..n {
+            residual[i] = root_w[i] * f64::from(product[i]);
+            direction[i] = residual[i];
+            x[i] = 0.0;
+        }
         let mut square = dot(residual, residual);
         for _ in 0..4 + n / 8 {
-            // Of x, not of the right-hand side, which is larger by the condition of B: x = W½ k_step in the end.
+            // Of x, not of the right-hand side, which is larger by the condition of B.
             if square <= precision * precision * dot(x, x) {
                 return true;
             }
             for i in 0..n {
                 scaled[i] = root_w[i] * direction[i];
+                single[i] = scaled[i] as f32;
             }
-            multiply(k, scaled, k_scaled);
-            let rate = square / (dot(direction, direction) + dot(scaled, k_scaled));
-            vectorised(
-                #[inline(always)]
-                || {
-                    for i in 0..n {
-                        x[i] += rate * direction[i];
-                        step[i] -= rate * scaled[i];
-                        k_step[i] -= rate * k_scaled[i];
-                        residual[i] -= rate * (direction[i] + root_w[i] * k_scaled[i]);
-                    }
-                },
-            );
-            let next = dot(residual, residual);
+            multiply_rough(simd, k, single, product);
             for i in 0..n {
-                direction[i] = residual[i] + next / square * direction[i];
+                k_scaled[i] = product[i].into();
+            }
+            let rate = square / (dot(direction, direction) + dot(scaled, k_scaled));
+            if !rate.is_finite() {
+                return square == 0.0;
+            }
+            for i in 0..n {
+                x[i] += rate * direction[i];
+                step[i] -= rate * scaled[i];
+                residual[i] -= rate * (direction[i] + root_w[i] * k_scaled[i]);
+            }
+            let next = dot(residual, residual);
+            let ratio = next / square;
+            for i in 0..n {
+                direction[i] = residual[i] + ratio * direction[i];
             }
             square = next;
         }
         false
+    }
+}
+
+/// `out = K x` in single precision, for a K with both triangles.
+#[inline(always)]
+fn multiply_rough<S: Simd>(simd: S, k: MatRef<'_, f32>, x: &[f32], out: &mut [f32]) {
+    const TOGETHER: usize = 8;
+    let (vectors, rest) = S::as_mut_simd_f32s(out);
+    let zero = simd.splat_f32s(0.0);
+    let mut start = 0;
+    for out in vectors.chunks_mut(TOGETHER) {
+        let count = out.len();
+        let mut sums = [zero; TOGETHER];
+        if count == TOGETHER {
+            for (j, &x) in x.iter().enumerate() {
+                let column = &S::as_simd_f32s(column(k, j)).0[start..start + TOGETHER];
+                let x = simd.splat_f32s(x);
+                for i in 0..TOGETHER {
+                    sums[i] = simd.mul_add_e_f32s(column[i], x, sums[i]);
+                }
+            }
+        } else {
+            for (j, &x) in x.iter().enumerate() {
+                let column = &S::as_simd_f32s(column(k, j)).0[start..start + count];
+                let x = simd.splat_f32s(x);
+                for (sum, &k) in sums.iter_mut().zip(column) {
+                    *sum = simd.mul_add_e_f32s(k, x, *sum);
+                }
+            }
+        }
+        out.copy_from_slice(&sums[..count]);
+        start += count;
+    }
+    if !rest.is_empty() {
+        let mut sum = zero;
+        for (j, &x) in x.iter().enumerate() {
+            let column = simd.partial_load_f32s(S::as_simd_f32s(column(k, j)).1);
+            sum = simd.mul_add_e_f32s(column, simd.splat_f32s(x), sum);
+        }
+        simd.partial_store_f32s(rest, sum);
     }
 }
 

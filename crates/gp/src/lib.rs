@@ -16,6 +16,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod block;
 mod cholesky;
 mod classes;
 mod error;

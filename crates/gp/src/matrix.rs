@@ -7,7 +7,8 @@
 use crate::Real;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -62,7 +63,7 @@ pub(crate) fn both<A: Send, B: Send>(
 }
 
 /// Columns in one strip.
-const STRIP: usize = 64;
+pub(crate) const STRIP: usize = 64;
 
 /// Calls `work(start, strip)` for strips of columns, on the threads given; the results in order.
 pub(crate) fn strips<T: Real, R: Send>(
@@ -203,20 +204,55 @@ pub(crate) fn column_mut<T: Real>(matrix: MatMut<'_, T>, j: usize) -> &mut [T] {
 pub(crate) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     vectorised(
         #[inline(always)]
-        move || {
-            let mut lanes = [T::default(); 16];
-            let (a_blocks, b_blocks) = (a.chunks_exact(16), b.chunks_exact(16));
-            let mut sum: T =
-                a_blocks.remainder().iter().zip(b_blocks.remainder()).map(|(&x, &y)| x * y).sum();
-            for (x, y) in a_blocks.zip(b_blocks) {
-                for lane in 0..16 {
-                    lanes[lane] += x[lane] * y[lane];
-                }
-            }
-            for lane in lanes {
-                sum += lane;
-            }
-            sum
-        },
+        move || dot_here(a, b),
     )
+}
+
+/// The same inside of [`vectorised`] or a `WithSimd`.
+#[inline(always)]
+pub(crate) fn dot_here<T: Real>(a: &[T], b: &[T]) -> T {
+    let mut lanes = [T::default(); 16];
+    let (a_blocks, b_blocks) = (a.chunks_exact(16), b.chunks_exact(16));
+    let mut sum: T = a_blocks.remainder().iter().zip(b_blocks.remainder()).map(|(&x, &y)| x * y).sum();
+    for (x, y) in a_blocks.zip(b_blocks) {
+        for lane in 0..16 {
+            lanes[lane] += x[lane] * y[lane];
+        }
+    }
+    for lane in lanes {
+        sum += lane;
+    }
+    sum
+}
+
+/// `outⱼ −= ‖aⱼ‖²` for all columns: one dispatch for many short ones.
+pub(crate) fn subtract_squares<T: Real>(a: MatRef<'_, T>, out: &mut [T]) {
+    pulp::Arch::new().dispatch(SubtractSquares { a, out });
+}
+
+struct SubtractSquares<'a, T: Real> {
+    a: MatRef<'a, T>,
+    out: &'a mut [T],
+}
+
+impl<T: Real> WithSimd for SubtractSquares<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (j, out) in self.out.iter_mut().enumerate() {
+            let a = column(self.a, j);
+            *out -= dot_here(a, a);
+        }
+    }
+}
+
+/// Zeros `[rows, columns]`. Long columns begin an odd number of cache lines apart: at a distance of a power of two, the lines
+/// of a row would fall into few sets of the cache, and the head took 3 % longer (f64, 512 inducing points).
+pub(crate) fn zeros<T: Real>(rows: usize, columns: usize) -> Mat<T> {
+    let line = 64 / size_of::<T>();
+    let lines = rows.div_ceil(line);
+    let mut matrix = Mat::with_capacity(if rows > 64 { (lines | 1) * line } else { rows }, columns);
+    matrix.resize_with(rows, columns, |_, _| T::default());
+    matrix
 }

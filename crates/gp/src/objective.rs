@@ -15,8 +15,8 @@ use crate::cholesky::Cholesky;
 use crate::classes::{Link, class_loss};
 use crate::gaussian::{Coupling, Gaussian};
 use crate::laplace::{Laplace, LaplaceValue};
-use crate::matrix::{add_product, both, column, column_mut, in_pool, lower_product, product};
-use crate::pull_back::{Pair, Sums, Symmetric, mirror};
+use crate::matrix::{add_product, both, column, column_mut, in_pool, lower_product, product, zeros};
+use crate::pull_back::{Pair, Slope, Spare, Sums, Symmetric, mirror};
 use crate::{Error, InducingPoints, Kernel, Real};
 use faer::{Accum, Mat, MatMut, MatRef};
 
@@ -69,22 +69,22 @@ pub struct Objective<T: Real> {
 /// What belongs to the inducing points alone: ready before a batch's features are.
 #[derive(Debug)]
 struct Points<T: Real> {
-    k: Mat<T>,         // [M, M], lower
+    k: Mat<T>,         // [M, M], lower; E after the way back
     h: Option<Mat<T>>, // [M, M], lower: ∂k/∂‖·‖² for kernels that cannot derive it from k
     chol: Cholesky<T>,
-    left: Mat<T>,    // [M, N+2C]  B G | −½ B m̄ | −½ α
-    d_k: Mat<T>,     // [M, M]
+    left: Mat<T>, // [M, N+2C]  B G | −½ B m̄ | −½ α
+    spare: Spare<T>,
     scratch: Mat<T>, // [D, M]
 }
 
 /// What belongs to the batch's features.
 #[derive(Debug)]
 struct Rows<T: Real> {
-    k_zx: Mat<T>, // [M, N]
-    k_xx: Mat<T>, // [N, N], lower
+    k_zx: Mat<T>, // [M, N]; E after the way back
+    k_xx: Mat<T>, // [N, N], lower; E after the way back
     h_zx: Option<Mat<T>>,
     h_xx: Option<Mat<T>>,
-    e_zx: Mat<T>,    // [M, N]
+    spare: Spare<T>,
     scratch: Mat<T>, // [D, N]
 }
 
@@ -128,30 +128,30 @@ impl<T: Real> Objective<T> {
     /// Work space for batches of `n` rows, on `threads` threads of the current rayon pool.
     pub fn new(n: usize, kernel: &Kernel, inducing: &InducingPoints<T>, threads: usize) -> Self {
         let (m, d, c) = (inducing.len(), inducing.dim(), inducing.outputs());
-        let slopes = |rows, columns| kernel.needs_slopes().then(|| Mat::zeros(rows, columns));
+        let slopes = |rows, columns| kernel.needs_slopes().then(|| zeros(rows, columns));
         Self {
             threads,
             points: Points {
-                k: Mat::zeros(m, m),
+                k: zeros(m, m),
                 h: slopes(m, m),
                 chol: Cholesky::with_size(m),
-                left: Mat::zeros(m, n + 2 * c),
-                d_k: Mat::zeros(m, m),
-                scratch: Mat::zeros(d, m),
+                left: zeros(m, n + 2 * c),
+                spare: Spare::new(),
+                scratch: zeros(d, m),
             },
             rows: Rows {
-                k_zx: Mat::zeros(m, n),
-                k_xx: Mat::zeros(n, n),
+                k_zx: zeros(m, n),
+                k_xx: zeros(n, n),
                 h_zx: slopes(m, n),
                 h_xx: slopes(n, n),
-                e_zx: Mat::zeros(m, n),
-                scratch: Mat::zeros(d, n),
+                spare: Spare::new(),
+                scratch: zeros(d, n),
             },
-            solved: Mat::zeros(m, n + 2 * c),
-            cov: Mat::zeros(n, n),
-            g: Mat::zeros(n, n),
-            m_bar: Mat::zeros(n, c),
-            y_hat: Mat::zeros(n, c),
+            solved: zeros(m, n + 2 * c),
+            cov: zeros(n, n),
+            g: zeros(n, n),
+            m_bar: zeros(n, c),
+            y_hat: zeros(n, c),
             gaussian: None,
             laplace: None,
             gradient: Gradient {
@@ -252,18 +252,13 @@ impl<T: Real> Objective<T> {
         }
 
         let Gradient { phi: d_phi, z: d_z, w: d_w, b: d_b, log_kernel, .. } = &mut self.gradient;
-        let e_zx = &mut self.rows.e_zx;
-        for j in 0..n {
-            let to = column_mut(e_zx.as_mut(), j).iter_mut();
-            to.zip(column(b_g.as_ref(), j)).for_each(|(to, &b_g)| *to = T::of(-2.0) * b_g);
-        }
-        add_product(e_zx.as_mut(), alpha, self.m_bar.as_ref().transpose(), 1.0, threads);
+        let slope = Slope { twice: b_g.as_ref(), left: alpha, right: self.m_bar.as_ref() };
         d_phi.fill(T::default());
         let (sums, by_rows) = self.rows.pull_back(
             model.kernel,
-            z,
-            phi,
-            self.g.as_mut(),
+            Pair { a: z, b: phi },
+            slope,
+            self.g.as_ref(),
             MatMut::from_column_major_slice_mut(d_phi, d, n),
             threads,
         );
@@ -273,11 +268,10 @@ impl<T: Real> Objective<T> {
             || {
                 d_z.fill(T::default());
                 let mut d_z = MatMut::from_column_major_slice_mut(d_z, d, z.ncols());
-                let pair = rows.pair(z, phi);
+                let pair = Pair { a: z, b: phi };
                 let of_pair =
-                    model.kernel.pull_back_left(pair, rows.e_zx.as_ref(), &sums, d_z.as_mut(), threads);
+                    model.kernel.pull_back_left(pair, rows.k_zx.as_ref(), &sums, d_z.as_mut(), threads);
                 let of_points = points.pull_back(model.kernel, z, solved, d_z.as_mut(), threads);
-                // r = Z w + b
                 let d_r = solved.subcols(n + c, c);
                 add_product(d_z, model.inducing.weights(), d_r.transpose(), 1.0, 1);
                 product(MatMut::from_row_major_slice_mut(d_w, d, c), z, d_r, 1.0, 1);
@@ -367,9 +361,12 @@ impl<T: Real> Objective<T> {
     fn laplace(&mut self, output: usize, y: &[T], weights: &[f64]) -> Result<LaplaceValue, Error> {
         let (n, threads) = (y.len(), self.threads);
         let laplace = self.laplace.get_or_insert_with(|| Laplace::with_size(n, threads));
+        if output == 0 {
+            laplace.set_covariance(self.cov.as_ref());
+        }
         let weights = (!weights.is_empty()).then_some(weights);
         let mean = column(self.y_hat.as_ref(), output);
-        let value = laplace.evaluate(self.cov.as_ref(), mean, y, weights, self.g.as_mut())?;
+        let value = laplace.evaluate(mean, y, weights, self.g.as_mut())?;
         let m_bar = column_mut(self.m_bar.as_mut(), output);
         m_bar.iter_mut().zip(&laplace.d_mean).for_each(|(m_bar, &d)| *m_bar = T::of(d));
         Ok(value)
@@ -425,8 +422,8 @@ impl<T: Real> Points<T> {
             let right = right.subrows(start, width).transpose();
             product(strip, left.subrows(start, left.nrows() - start), right, 1.0, 1);
         };
-        let points = Symmetric { a: z, k: self.k.as_ref(), h: self.h.as_ref().map(|h| h.as_ref()) };
-        kernel.pull_back_lower(points, &fill, self.d_k.as_mut(), d_z, self.scratch.as_mut(), threads)
+        let points = Symmetric { a: z, k: self.k.as_mut(), h: self.h.as_ref().map(|h| h.as_ref()) };
+        kernel.pull_back_lower(points, &fill, &self.spare, d_z, self.scratch.as_mut(), threads)
     }
 }
 
@@ -436,26 +433,27 @@ impl<T: Real> Rows<T> {
         kernel.gram_lower(phi, self.k_xx.as_mut(), self.h_xx.as_mut().map(|h| h.as_mut()), threads);
     }
 
-    fn pair<'a>(&'a self, z: MatRef<'a, T>, phi: MatRef<'a, T>) -> Pair<'a, T> {
-        Pair { a: z, b: phi, k: self.k_zx.as_ref(), h: self.h_zx.as_ref().map(|h| h.as_ref()) }
-    }
-
-    /// Turns `∂K_zx` in `e_zx` into E; adds to `d_phi`. Returns E's sums and the log parameters' part.
+    /// Turns `K_zx` into E; adds to `d_phi`. Returns E's sums and the log parameters' part.
     fn pull_back(
         &mut self,
         kernel: &Kernel,
-        z: MatRef<'_, T>,
-        phi: MatRef<'_, T>,
-        g: MatMut<'_, T>,
+        pair: Pair<'_, T>,
+        slope: Slope<'_, T>,
+        g: MatRef<'_, T>,
         mut d_phi: MatMut<'_, T>,
         threads: usize,
     ) -> (Sums<T>, [f64; 2]) {
-        let pair = Pair { a: z, b: phi, k: self.k_zx.as_ref(), h: self.h_zx.as_ref().map(|h| h.as_ref()) };
-        let sums = kernel.weigh(pair, self.e_zx.as_mut(), threads);
-        let e = self.e_zx.as_ref();
+        let h_zx = self.h_zx.as_ref().map(|h| h.as_ref());
+        let sums = kernel.weigh(slope, self.k_zx.as_mut(), h_zx, threads);
+        let e = self.k_zx.as_ref();
         let of_pair = kernel.pull_back_right(pair, e, &sums, d_phi.as_mut(), self.scratch.as_mut(), threads);
-        let points = Symmetric { a: phi, k: self.k_xx.as_ref(), h: self.h_xx.as_ref().map(|h| h.as_ref()) };
-        let of_points = kernel.pull_back_lower(points, &|_, _| (), g, d_phi, self.scratch.as_mut(), threads);
+        let h = self.h_xx.as_ref().map(|h| h.as_ref());
+        let points = Symmetric { a: pair.b, k: self.k_xx.as_mut(), h };
+        let fill = |start: usize, mut strip: MatMut<'_, T>| {
+            strip.copy_from(g.submatrix(start, start, strip.nrows(), strip.ncols()));
+        };
+        let scratch = self.scratch.as_mut();
+        let of_points = kernel.pull_back_lower(points, &fill, &self.spare, d_phi, scratch, threads);
         (sums, [of_pair[0] + of_points[0], of_pair[1] + of_points[1]])
     }
 }

@@ -8,17 +8,17 @@
 //! Matrices are worked on in strips of columns: one strip is a task for a thread, and the unit in which sums along
 //! rows are added up, so that no result depends on the number of threads.
 
-use crate::matrix::{add_product, column, column_mut, dot, product, strips, vectorised};
+use crate::matrix::{STRIP, add_product, column, column_mut, dot, product, strips, vectorised, zeros};
 use crate::{Kernel, Real};
-use faer::{MatMut, MatRef};
+use faer::{Mat, MatMut, MatRef};
+use pulp::{Simd, WithSimd};
+use std::sync::Mutex;
 
-/// What [`Kernel::gram`] was given and gave.
+/// What [`Kernel::gram`] was given.
 #[derive(Clone, Copy)]
 pub(crate) struct Pair<'a, T: Real> {
-    pub(crate) a: MatRef<'a, T>,         // [D, A]
-    pub(crate) b: MatRef<'a, T>,         // [D, B]
-    pub(crate) k: MatRef<'a, T>,         // [A, B]
-    pub(crate) h: Option<MatRef<'a, T>>, // [A, B]
+    pub(crate) a: MatRef<'a, T>, // [D, A]
+    pub(crate) b: MatRef<'a, T>, // [D, B]
 }
 
 /// Sums of `E` along rows and columns, and `Σ d_k∘k`.
@@ -29,34 +29,49 @@ pub(crate) struct Sums<T: Real> {
 }
 
 /// What [`Kernel::gram_lower`] was given and gave.
-#[derive(Clone, Copy)]
 pub(crate) struct Symmetric<'a, T: Real> {
     pub(crate) a: MatRef<'a, T>,         // [D, A]
-    pub(crate) k: MatRef<'a, T>,         // [A, A], lower
+    pub(crate) k: MatMut<'a, T>,         // [A, A], lower
     pub(crate) h: Option<MatRef<'a, T>>, // [A, A], lower
 }
 
+/// `∂K = −2·twice + Σ_c left_c right_cᵀ`, of which nothing but a column is ever written out.
+#[derive(Clone, Copy)]
+pub(crate) struct Slope<'a, T: Real> {
+    pub(crate) twice: MatRef<'a, T>, // [A, B]
+    pub(crate) left: MatRef<'a, T>,  // [A, C]
+    pub(crate) right: MatRef<'a, T>, // [B, C]
+}
+
 impl Kernel {
-    /// Turns `d_k` into `E`.
-    pub(crate) fn weigh<T: Real>(&self, pair: Pair<'_, T>, d_k: MatMut<'_, T>, threads: usize) -> Sums<T> {
-        let Pair { a, b, k, h } = pair;
-        let parts = strips(d_k, threads, &|start, mut strip| {
-            let mut sums = Sums { rows: vec![T::default(); a.ncols()], columns: Vec::new(), weighted: 0.0 };
+    /// Turns `k` into `E`.
+    pub(crate) fn weigh<T: Real>(
+        &self,
+        slope: Slope<'_, T>,
+        k: MatMut<'_, T>,
+        h: Option<MatRef<'_, T>>,
+        threads: usize,
+    ) -> Sums<T> {
+        let (rows, columns) = (k.nrows(), k.ncols());
+        let parts = strips(k, threads, &|start, mut strip| {
+            let mut sums = Sums { rows: vec![T::default(); rows], columns: Vec::new(), weighted: 0.0 };
+            let mut d = vec![T::default(); rows];
             for j in 0..strip.ncols() {
-                let d = column_mut(strip.as_mut(), j);
-                let (sum, weighted) =
-                    self.weigh_column(d, column(k, start + j), h.map(|h| column(h, start + j)));
+                let at = start + j;
+                multiply(&mut d, column(slope.twice, at), T::of(-2.0));
+                for (c, left) in slope.left.col_iter().enumerate() {
+                    let left = left.try_as_col_major().expect("work space is column-major").as_slice();
+                    multiply_add(&mut d, slope.right[(at, c)], left);
+                }
+                let h = h.map(|h| column(h, at));
+                let (sum, weighted) = self.weigh_column(column_mut(strip.as_mut(), j), &d, h, &mut sums.rows);
                 sums.columns.push(sum);
                 sums.weighted += weighted;
-                add(&mut sums.rows, d);
             }
             sums
         });
-        let mut sums = Sums {
-            rows: vec![T::default(); a.ncols()],
-            columns: Vec::with_capacity(b.ncols()),
-            weighted: 0.0,
-        };
+        let mut sums =
+            Sums { rows: vec![T::default(); rows], columns: Vec::with_capacity(columns), weighted: 0.0 };
         for part in parts {
             add(&mut sums.rows, &part.rows);
             sums.columns.extend(part.columns);
@@ -104,36 +119,38 @@ impl Kernel {
         [0.0, norms]
     }
 
-    /// Pull-back of [`gram_lower`](Self::gram_lower) for a symmetric `d_k`: both arguments move, so
+    /// Pull-back of [`gram_lower`](Self::gram_lower) for a symmetric `∂K`: both arguments move, so
     /// `d_a = 4(a·diag(E 1) − a E)`. Adds to `d_a`; returns the gradient by the log parameters.
     ///
-    /// `fill(start, strip)` writes the rows from `start` on of the columns from `start` on; the strip is used while it
-    /// is in the cache. `d_k` is left holding `E` below the diagonal and in the strips' diagonal blocks.
+    /// `fill(start, strip)` writes ∂K's rows from `start` on of the columns from `start` on; a strip is used while it is in
+    /// the cache. `k` is left holding `E` below the diagonal and in the strips' diagonal blocks.
     pub(crate) fn pull_back_lower<T: Real>(
         &self,
         points: Symmetric<'_, T>,
         fill: &(impl Fn(usize, MatMut<'_, T>) + Sync),
-        mut d_k: MatMut<'_, T>,
+        spare: &Spare<T>,
         d_a: MatMut<'_, T>,
         mut scratch: MatMut<'_, T>,
         threads: usize,
     ) -> [f64; 2] {
-        let Symmetric { a, k, h } = points;
+        let Symmetric { a, mut k, h } = points;
         let n = a.ncols();
-        let parts = strips(d_k.as_mut(), threads, &|start, strip| {
+        let parts = strips(k.as_mut(), threads, &|start, strip| {
             let width = strip.ncols();
             let mut strip = strip.subrows_mut(start, n - start);
-            fill(start, strip.as_mut());
             let (mut sums, mut weighted) = (vec![T::default(); n - start], 0.0);
-            for j in 0..width {
-                let d = &mut column_mut(strip.as_mut(), j)[j..];
-                let i = start + j;
-                let diagonal = d[0].to_f64() * k[(i, i)].to_f64();
-                let (sum, product) = self.weigh_column(d, &column(k, i)[i..], h.map(|h| &column(h, i)[i..]));
-                weighted += 2.0 * product - diagonal;
-                sums[j] += sum;
-                add(&mut sums[j + 1..], &d[1..]);
-            }
+            spare.lend(n, |d| {
+                let mut d = d.submatrix_mut(0, 0, n - start, width);
+                fill(start, d.as_mut());
+                for j in 0..width {
+                    let (k, d) = (&mut column_mut(strip.as_mut(), j)[j..], &column(d.as_ref(), j)[j..]);
+                    let diagonal = d[0].to_f64() * k[0].to_f64();
+                    let h = h.map(|h| &column(h, start + j)[start + j..]);
+                    let (before, (sum, product)) = (sums[j], self.weigh_column(k, d, h, &mut sums[j..]));
+                    weighted += 2.0 * product - diagonal;
+                    sums[j] = before + sum;
+                }
+            });
             mirror(strip.subrows_mut(0, width));
             (start, sums, weighted)
         });
@@ -142,7 +159,7 @@ impl Kernel {
             add(&mut sums[start..], &part);
             weighted += product;
         }
-        let e = d_k.as_ref();
+        let e = k.as_ref();
         strips(scratch.as_mut(), threads, &|start, mut out| {
             let width = out.ncols();
             product(
@@ -171,32 +188,130 @@ impl Kernel {
         [weighted, 2.0 * (norms - inner)]
     }
 
-    /// Turns a column of `d_k` into one of `E`; returns `Σ E` and `Σ d_k∘k`.
-    fn weigh_column<T: Real>(&self, d_k: &mut [T], k: &[T], h: Option<&[T]>) -> (T, f64) {
-        let weighted = dot(d_k, k);
-        let sum = match *self {
-            Self::Linear { .. } => d_k.iter().copied().sum(),
-            Self::Rbf { gamma, .. } => {
-                let slope = T::of(-gamma);
-                multiply(d_k, k, slope);
-                slope * weighted
-            }
+    /// Turns a column of `k` into one of `E`, and adds it to `sums`; returns `Σ E` and `Σ d_k∘k`.
+    fn weigh_column<T: Real>(&self, k: &mut [T], d_k: &[T], h: Option<&[T]>, sums: &mut [T]) -> (T, f64) {
+        let arch = pulp::Arch::new();
+        let (sum, weighted) = match *self {
+            Self::Linear { .. } => arch.dispatch(Weigh { k, d_k, by: By::One, sums }),
+            Self::Rbf { gamma, .. } => arch.dispatch(Weigh { k, d_k, by: By::K(T::of(-gamma)), sums }),
             _ => {
                 let h = h.expect("a Matérn kernel is given its slopes");
-                let sum = dot(d_k, h);
-                multiply(d_k, h, T::of(1.0));
-                sum
+                arch.dispatch(Weigh { k, d_k, by: By::H(h), sums })
             }
         };
         (sum, weighted.to_f64())
     }
 }
 
-/// `out = out ∘ by · factor`.
-fn multiply<T: Real>(out: &mut [T], by: &[T], factor: T) {
+/// What `d_k` is multiplied by.
+enum By<'a, T> {
+    One,
+    K(T),
+    H(&'a [T]),
+}
+
+struct Weigh<'a, T: Real> {
+    k: &'a mut [T],
+    d_k: &'a [T],
+    by: By<'a, T>,
+    sums: &'a mut [T],
+}
+
+impl<T: Real> WithSimd for Weigh<'_, T> {
+    type Output = (T, T);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> (T, T) {
+        let Self { k, d_k, by, sums } = self;
+        match by {
+            By::One => weigh(
+                k,
+                d_k,
+                d_k,
+                sums,
+                #[inline(always)]
+                |d, _, _| d,
+            ),
+            By::K(slope) => weigh(
+                k,
+                d_k,
+                d_k,
+                sums,
+                #[inline(always)]
+                |_, _, product| slope * product,
+            ),
+            By::H(h) => weigh(
+                k,
+                d_k,
+                h,
+                sums,
+                #[inline(always)]
+                |d, h, _| d * h,
+            ),
+        }
+    }
+}
+
+/// `k ← e(d_k, h, d_k∘k)`, added to `sums`; returns `Σ e` and `Σ d_k∘k`.
+#[inline(always)]
+fn weigh<T: Real>(k: &mut [T], d_k: &[T], h: &[T], sums: &mut [T], e: impl Fn(T, T, T) -> T) -> (T, T) {
+    const LANES: usize = 16;
+    let n = k.len();
+    let (d_k, h, sums) = (&d_k[..n], &h[..n], &mut sums[..n]);
+    let (mut totals, mut products) = ([T::default(); LANES], [T::default(); LANES]);
+    let (k_blocks, k_rest) = k.as_chunks_mut::<LANES>();
+    let (d_blocks, d_rest) = d_k.as_chunks::<LANES>();
+    let (h_blocks, h_rest) = h.as_chunks::<LANES>();
+    let (sum_blocks, sum_rest) = sums.as_chunks_mut::<LANES>();
+    for (((k, d), h), sum) in k_blocks.iter_mut().zip(d_blocks).zip(h_blocks).zip(sum_blocks) {
+        for i in 0..LANES {
+            let product = d[i] * k[i];
+            let e = e(d[i], h[i], product);
+            k[i] = e;
+            sum[i] += e;
+            totals[i] += e;
+            products[i] += product;
+        }
+    }
+    let (mut total, mut weighted) = (T::default(), T::default());
+    for (((k, &d), &h), sum) in k_rest.iter_mut().zip(d_rest).zip(h_rest).zip(sum_rest) {
+        let product = d * *k;
+        let e = e(d, h, product);
+        *k = e;
+        *sum += e;
+        total += e;
+        weighted += product;
+    }
+    for i in 0..LANES {
+        total += totals[i];
+        weighted += products[i];
+    }
+    (total, weighted)
+}
+
+/// Work space for strips, one for each that is under way; kept from step to step.
+#[derive(Debug)]
+pub(crate) struct Spare<T: Real>(Mutex<Vec<Mat<T>>>);
+
+impl<T: Real> Spare<T> {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+
+    /// Calls `work` with a strip of `rows`, holding anything.
+    fn lend(&self, rows: usize, work: impl FnOnce(MatMut<'_, T>)) {
+        let kept = self.0.lock().expect("no panic in between").pop();
+        let mut strip = kept.unwrap_or_else(|| zeros(rows, STRIP));
+        work(strip.as_mut());
+        self.0.lock().expect("no panic in between").push(strip);
+    }
+}
+
+/// `out = x · factor`.
+fn multiply<T: Real>(out: &mut [T], x: &[T], factor: T) {
     vectorised(
         #[inline(always)]
-        move || out.iter_mut().zip(by).for_each(|(o, &b)| *o = *o * b * factor),
+        move || out.iter_mut().zip(x).for_each(|(o, &x)| *o = x * factor),
     );
 }
 

@@ -56,8 +56,8 @@ impl Problem {
         let mut g = Mat::<T>::zeros(n, n);
         let mut laplace = Laplace::with_size(n, 1);
         let (mean, y, weights) = (convert(&self.mean), convert(&self.y), self.weights.as_deref());
-        let value =
-            laplace.evaluate(cov.as_ref(), &mean, &y, weights, g.as_mut()).expect("B is positive definite");
+        laplace.set_covariance(cov.as_ref());
+        let value = laplace.evaluate(&mean, &y, weights, g.as_mut()).expect("B is positive definite");
         let g = Mat::from_fn(n, n, |i, j| if i >= j { g[(i, j)].to_f64() } else { 0.0 });
         Answer { loss: value.loss, steps: value.steps, d_mean: laplace.d_mean, g, beta: laplace.beta }
     }
@@ -139,7 +139,8 @@ fn gradients_hold_across_the_strips_of_the_products_and_in_a_used_work_space() {
     let mut evaluate = |problem: &Problem| {
         let mut g = Mat::zeros(n, n);
         let (mean, y) = (&problem.mean, &problem.y);
-        let value = laplace.evaluate(problem.cov.as_ref(), mean, y, None, g.as_mut());
+        laplace.set_covariance(problem.cov.as_ref());
+        let value = laplace.evaluate(mean, y, None, g.as_mut());
         (value.expect("B is positive definite").loss, laplace.d_mean.clone(), g)
     };
     let (loss, by_mean, by_cov) = evaluate(&problem);
@@ -243,7 +244,8 @@ fn means_that_are_not_finite_are_an_error() {
     let mut laplace = Laplace::<f64>::with_size(1, 1);
     let (cov, mut g) = (Mat::from_fn(1, 1, |_, _| 1.0), Mat::zeros(1, 1));
     for mean in [f64::NAN, f64::INFINITY] {
-        let result = laplace.evaluate(cov.as_ref(), &[mean], &[-1.0], None, g.as_mut());
+        laplace.set_covariance(cov.as_ref());
+        let result = laplace.evaluate(&[mean], &[-1.0], None, g.as_mut());
         assert!(matches!(result, Err(Error::NotFinite { .. })));
     }
 }

@@ -74,11 +74,7 @@ impl HeadShape {
     }
 
     pub(crate) fn take_apart(&self, theta: &[f32]) -> HeadParameters {
-        let [z, w, b, s, _] = self.lengths();
-        let (z, rest) = theta.split_at(z);
-        let (w, rest) = rest.split_at(w);
-        let (b, rest) = rest.split_at(b);
-        let (log_sigma, log_kernel) = rest.split_at(s);
+        let [z, w, b, log_sigma, log_kernel] = self.stretches(theta);
         HeadParameters {
             z: z.to_vec(),
             w: w.to_vec(),
@@ -86,6 +82,16 @@ impl HeadShape {
             log_sigma: log_sigma.to_vec(),
             log_kernel: [log_kernel[0], log_kernel[1]],
         }
+    }
+
+    /// The five stretches.
+    fn stretches<'a>(&self, theta: &'a [f32]) -> [&'a [f32]; 5] {
+        let mut rest = theta;
+        self.lengths().map(|len| {
+            let (stretch, others) = rest.split_at(len);
+            rest = others;
+            stretch
+        })
     }
 }
 
@@ -100,7 +106,7 @@ impl HeadParameters {
     }
 
     fn inducing<T: Real>(&self) -> InducingPoints<T> {
-        InducingPoints::new(&cast(&self.z), &cast(&self.w), &cast(&self.b))
+        InducingPoints { z: cast(&self.z), w: cast(&self.w), b: cast(&self.b) }
     }
 }
 
@@ -151,15 +157,15 @@ fn evaluate<T: Real>(
     backward: impl FnOnce(Vec<f32>) + Send,
 ) -> Result<Value, gp::Error> {
     let HeadBatch { theta, y, weights, threads, d_theta } = batch;
-    let parameters = shape.take_apart(theta);
-    let kernel = parameters.kernel(&shape.kernel);
-    let inducing = parameters.inducing::<T>();
+    let [z, w, b, log_sigma, log_kernel] = shape.stretches(theta);
+    let kernel = shape.kernel.with_log_parameters([log_kernel[0], log_kernel[1]].map(f64::from));
+    let inducing = InducingPoints::<T> { z: cast(z), w: cast(w), b: cast(b) };
     let rows = y.len() / shape.outputs;
     if slot.as_ref().is_none_or(|objective| objective.rows() != rows) {
         *slot = Some(Objective::new(rows, &kernel, &inducing, threads));
     }
     let objective = slot.as_mut().expect("just filled");
-    let log_sigma: Vec<f64> = parameters.log_sigma.iter().map(|&x| f64::from(x)).collect();
+    let log_sigma: Vec<f64> = cast(log_sigma);
     let model = Model {
         kernel: &kernel,
         inducing: &inducing,
@@ -171,18 +177,20 @@ fn evaluate<T: Real>(
         jitter: shape.jitter,
         coupling: shape.coupling,
     };
-    let narrow = |x: &T| x.to_f64() as f32;
     let value = objective.evaluate_between(
         model,
         &cast(y),
         || cast(&forward()),
-        |d_phi| backward(d_phi.iter().map(narrow).collect()),
+        |d_phi| backward(d_phi.iter().map(|x| x.to_f32()).collect()),
     )?;
-    let gradient = objective.gradient();
-    let head = gradient.z.iter().chain(&gradient.w).chain(&gradient.b).map(narrow);
-    let log_sigma = if shape.classes { &[] } else { &gradient.log_sigma[..] };
-    let logs = log_sigma.iter().chain(&gradient.log_kernel).map(|&x| x as f32);
-    d_theta.iter_mut().zip(head.chain(logs)).for_each(|(to, from)| *to = from);
+    let gp::Gradient { z, w, b, log_sigma, log_kernel, .. } = objective.gradient();
+    let log_sigma = if shape.classes { &[] } else { &log_sigma[..] };
+    let mut rest = d_theta;
+    narrow(z, &mut rest);
+    narrow(w, &mut rest);
+    narrow(b, &mut rest);
+    narrow(log_sigma, &mut rest);
+    narrow(log_kernel, &mut rest);
     Ok(value)
 }
 
@@ -226,5 +234,12 @@ fn widen(latent: &gp::Latent<f32>) -> (Vec<f64>, Vec<f64>) {
 }
 
 fn cast<T: Real>(x: &[f32]) -> Vec<T> {
-    x.iter().map(|&x| T::of(f64::from(x))).collect()
+    x.iter().map(|&x| T::of_f32(x)).collect()
+}
+
+/// Writes `from` in single precision to the beginning of `rest`, which is then what follows.
+fn narrow<T: Real>(from: &[T], rest: &mut &mut [f32]) {
+    let (to, others) = std::mem::take(rest).split_at_mut(from.len());
+    to.iter_mut().zip(from).for_each(|(to, from)| *to = from.to_f32());
+    *rest = others;
 }

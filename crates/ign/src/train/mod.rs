@@ -155,6 +155,7 @@ pub struct Trainer<'a> {
     readout: Readout,
     readout_start: ReadoutStart,
     threads: usize,
+    gradient: Vec<f32>,
 }
 
 /// Where the linear readouts begin.
@@ -200,8 +201,20 @@ impl<'a> Trainer<'a> {
             (true, HeadKind::Softmax) => Loss::Classes(gp::Link::Logit),
         };
         let readout = Readout { features: encoder.dim(), members: encoder.members(), outputs, loss };
-        let resting = None;
-        Self { config, data, device, encoder, resting, slots, head, readout, readout_start, threads }
+        let (resting, gradient) = (None, Vec::new());
+        Self {
+            config,
+            data,
+            device,
+            encoder,
+            resting,
+            slots,
+            head,
+            readout,
+            readout_start,
+            threads,
+            gradient,
+        }
     }
 
     /// Runs to the end, or until `listen` returns false; `resume` goes on from an earlier [`State`].

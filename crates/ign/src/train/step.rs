@@ -75,14 +75,17 @@ impl Trainer<'_> {
         if frozen && self.resting.is_none() {
             self.resting = Some(self.encoder.with(&self.encoder.parameters().1, &Device::default()));
         }
-        let (loss, utilisation, gradient) = self.slope(state, objective, rows, step, frozen)?;
-        let norm = sum_of_squares(&gradient).sqrt();
+        let mut gradient = std::mem::take(&mut self.gradient);
+        let slope = self.slope(state, objective, rows, step, frozen, &mut gradient);
+        self.gradient = gradient;
+        let ((loss, utilisation), gradient) = (slope?, &self.gradient);
+        let norm = sum_of_squares(gradient).sqrt();
         if !(loss.is_finite() && norm.is_finite()) {
             return Err("the loss or its gradient is not a finite number".into());
         }
         let rate = self.rate(state, step);
         let shrink = (self.config.train.clip_norm.get() / norm).min(1.0) as f32;
-        state.adam.step(&mut state.theta, &gradient, segments, rate, shrink);
+        state.adam.step(&mut state.theta, gradient, segments, rate, shrink);
         if state.phase == Phase::Likelihood {
             self.head.keep_noise(&mut state.theta[encoder_len..]);
         }
@@ -93,7 +96,7 @@ impl Trainer<'_> {
         Ok((loss, utilisation))
     }
 
-    /// Loss, utilisation and gradient of some rows.
+    /// Loss and utilisation of some rows; writes the gradient, in a vector that is kept from step to step.
     fn slope(
         &self,
         state: &State,
@@ -101,17 +104,20 @@ impl Trainer<'_> {
         rows: &[usize],
         step: usize,
         frozen: bool,
-    ) -> Result<(f64, f64, Vec<f32>), String> {
+        gradient: &mut Vec<f32>,
+    ) -> Result<(f64, f64), String> {
         let encoder_len = self.encoder_len();
         let mode = Mode::Train { seed: self.seed(3, state.phase, step) };
         let encoder = if frozen { self.resting.as_ref() } else { None }.unwrap_or(&self.encoder);
         let by_hand = encoder.by_hand().filter(|_| !frozen);
         let (y, weights) = (self.data.targets.batch(rows), self.data.targets.weights(rows));
-        let mut d_head = vec![0.0; state.theta.len() - encoder_len];
+        gradient.resize(state.theta.len(), 0.0);
+        let (gradient, d_head) = gradient.split_at_mut(encoder_len);
+        if by_hand.is_none() {
+            gradient.fill(0.0);
+        }
         let (parameters, theta) = state.theta.split_at(encoder_len);
         let way_back: Mutex<Option<WayBack<'_>>> = Mutex::new(None);
-        let mut gradient = Vec::with_capacity(state.theta.len());
-        gradient.resize(encoder_len, 0.0);
         let forward = || {
             let (phi, back): (_, WayBack<'_>) = match by_hand {
                 Some(by_hand) => by_hand.record(parameters, self.data.inputs, rows, mode, self.threads),
@@ -127,20 +133,20 @@ impl Trainer<'_> {
         let mut backward = |d_phi: Vec<f32>| {
             let way_back = way_back.lock().expect("no panic in between").take().expect("forward ran");
             if !frozen {
-                way_back(&d_phi, &mut gradient);
+                way_back(&d_phi, gradient);
             }
         };
         let (loss, utilisation) = match state.phase {
             Phase::WarmStart => {
                 let (phi, mut d_phi) = (forward(), Vec::new());
                 let batch = ReadoutBatch { phi: &phi, y: &y, weights: &weights };
-                let loss = self.readout.evaluate(theta, batch, &mut d_phi, &mut d_head);
+                let loss = self.readout.evaluate(theta, batch, &mut d_phi, d_head);
                 backward(d_phi);
                 (loss, 0.0)
             }
             Phase::Likelihood => {
-                let (threads, d_theta) = (self.threads, &mut d_head[..]);
-                let batch = HeadBatch { theta, y: &y, weights: &weights, threads, d_theta };
+                let batch =
+                    HeadBatch { theta, y: &y, weights: &weights, threads: self.threads, d_theta: d_head };
                 let scale = &state.scale;
                 let value = objective
                     .evaluate(
@@ -160,8 +166,7 @@ impl Trainer<'_> {
                 (value.loss, value.utilisation)
             }
         };
-        gradient.extend_from_slice(&d_head);
-        Ok((loss, utilisation, gradient))
+        Ok((loss, utilisation))
     }
 
     /// The gradient of the encoder's parameters from that of its features, by autodiff.

@@ -37,6 +37,11 @@ impl<'a> Sizes<'a> {
         Self { shape, waves, embedded: shape.numeric * waves[1], inputs, knots, layers }
     }
 
+    /// Whether u is x itself, which is then read where it is.
+    pub(super) fn plain(&self) -> bool {
+        self.embedded == 0 && self.shape.tables.is_empty()
+    }
+
     /// D / K
     pub(super) fn features(&self) -> usize {
         self.shape.features / self.shape.members
@@ -153,7 +158,8 @@ pub(super) struct Tape {
 /// Numbers that a row keeps in each buffer of a member.
 pub(super) fn widths(sizes: &Sizes<'_>) -> Vec<usize> {
     let hidden = sizes.layers[1..].iter().map(|&[inputs, _]| inputs);
-    [sizes.shape.numeric * 2 * sizes.waves[0], sizes.inputs].into_iter().chain(hidden).collect()
+    let u = if sizes.plain() { 0 } else { sizes.inputs };
+    [sizes.shape.numeric * 2 * sizes.waves[0], u].into_iter().chain(hidden).collect()
 }
 
 /// For each block of rows, its part of each buffer `[N, width]`.
@@ -261,7 +267,7 @@ fn pass(
             u.iter_mut().zip(mask).for_each(|(u, mask)| *u *= mask);
         }
     }
-    let mut h: &[f32] = u;
+    let mut h: &[f32] = if sizes.plain() { x } else { u };
     for ([weight, bias], &[from, to]) in own.layers.iter().zip(&sizes.layers) {
         let left = MatRef::from_row_major_slice(h, rows, from);
         let weight = MatRef::from_row_major_slice(weight, from, to);

@@ -228,8 +228,8 @@ impl MemberWay<'_> {
             Part::Weight { layer, row, weight } => {
                 let [from, to] = sizes.layers[layer];
                 let count = weight.len() / to;
-                let left =
-                    MatRef::from_row_major_slice_with_stride(&kept[layer + 1][row..], rows, count, from);
+                let given = if layer == 0 && sizes.plain() { x } else { &kept[layer + 1] };
+                let left = MatRef::from_row_major_slice_with_stride(&given[row..], rows, count, from);
                 let d = match own.get(layer + 1) {
                     Some(d) => MatRef::from_row_major_slice(d, rows, to),
                     None => self.d_phi(d_phi, 0, rows),
