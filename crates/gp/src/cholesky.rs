@@ -45,6 +45,17 @@ impl<T: Real> Cholesky<T> {
         a: MatRef<'_, T>,
         jitter: f64,
     ) -> Result<f64, Error> {
+        self.fill(a);
+        self.climb_ladder(matrix, a, jitter)
+    }
+
+    /// The same when the lower triangle of `a` stands in [`lower_mut`](Self::lower_mut) already.
+    pub(crate) fn climb_ladder(
+        &mut self,
+        matrix: &'static str,
+        a: MatRef<'_, T>,
+        jitter: f64,
+    ) -> Result<f64, Error> {
         let m = a.nrows();
         let mean_diagonal = (0..m).map(|i| a[(i, i)].to_f64()).sum::<f64>() / m as f64;
         if !mean_diagonal.is_finite() {
@@ -53,11 +64,7 @@ impl<T: Real> Cholesky<T> {
         let top = mean_diagonal.abs() * 0.1 + jitter;
         let mut rung = jitter;
         loop {
-            for j in 0..m {
-                let to = &mut column_mut(self.factor.as_mut(), j)[j..];
-                to.copy_from_slice(&column(a, j)[j..]);
-                to[0] += T::of(rung);
-            }
+            (0..m).for_each(|i| self.factor[(i, i)] += T::of(rung));
             if self.factor_in_place() {
                 return Ok(rung);
             }
@@ -66,6 +73,13 @@ impl<T: Real> Cholesky<T> {
                 return Err(Error::NotPositiveDefinite { matrix, size: m, jitter: rung });
             }
             rung = next;
+            self.fill(a);
+        }
+    }
+
+    fn fill(&mut self, a: MatRef<'_, T>) {
+        for j in 0..a.ncols() {
+            column_mut(self.factor.as_mut(), j)[j..].copy_from_slice(&column(a, j)[j..]);
         }
     }
 
@@ -98,6 +112,18 @@ impl<T: Real> Cholesky<T> {
         let m = out.nrows();
         let mut scratch = zeros(m.div_ceil(2).next_multiple_of(BLOCK), m.div_ceil(2).next_multiple_of(BLOCK));
         invert(self.factor.as_ref(), self.block_inverses.as_ref(), out, scratch.as_mut());
+    }
+
+    /// Lower triangle of `A⁻¹ = L⁻ᵀL⁻¹` from what [`inverse_factor`](Self::inverse_factor) gave, in strips of rows that leave
+    /// out most of the zeros.
+    pub(crate) fn inverse(inverse_factor: MatRef<'_, T>, mut out: MatMut<'_, T>, threads: usize) {
+        let n = inverse_factor.nrows();
+        for start in (0..n).step_by(BLOCK) {
+            let rows = BLOCK.min(n - start);
+            let right = inverse_factor.submatrix(start, 0, n - start, start + rows);
+            let left = right.subcols(start, rows).transpose();
+            product(out.as_mut().submatrix_mut(start, 0, rows, start + rows), left, right, 1.0, threads);
+        }
     }
 
     /// The matrix that [`factor_in_place`](Self::factor_in_place) takes from the lower triangle.

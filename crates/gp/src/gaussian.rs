@@ -1,9 +1,9 @@
 //! The Gaussian likelihood of one output over a batch, with its gradient.
 
 use crate::cholesky::Cholesky;
-use crate::matrix::{column, column_mut, dot, lower_product, zeros};
+use crate::matrix::{column, column_mut, dot, multiply_add, zeros};
 use crate::{Error, Real};
-use faer::{Accum, Mat, MatMut, MatRef};
+use faer::{Mat, MatMut, MatRef};
 use serde::{Deserialize, Serialize};
 
 /// Which rows of a batch the likelihood couples.
@@ -20,9 +20,9 @@ pub enum Coupling {
 /// Work space for batches of exactly `n` rows.
 #[derive(Debug)]
 pub(crate) struct Gaussian<T: Real> {
-    s: Mat<T>,            // [N, N], lower
     s_chol: Cholesky<T>,  // [N, N]
     inverse: Mat<T>,      // [N, N]  L⁻¹ of S = L Lᵀ
+    s_inverse: Mat<T>,    // [N, N], lower: S⁻¹
     pub(crate) v: Mat<T>, // [N, 1]  S⁻¹ e
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct GaussianValue {
 impl<T: Real> Gaussian<T> {
     pub(crate) fn with_size(n: usize) -> Self {
         let square = || zeros(n, n);
-        Self { s: square(), s_chol: Cholesky::with_size(n), inverse: square(), v: zeros(n, 1) }
+        Self { s_chol: Cholesky::with_size(n), inverse: square(), s_inverse: square(), v: zeros(n, 1) }
     }
 
     /// Negative log-likelihood of the residual `e` under `S = cov + noise·I` (paper eq. 5, sign corrected).
@@ -51,30 +51,25 @@ impl<T: Real> Gaussian<T> {
         threads: usize,
     ) -> Result<GaussianValue, Error> {
         let n = e.len();
-        for j in 0..n {
-            column_mut(self.s.as_mut(), j)[j..].copy_from_slice(&column(cov, j)[j..]);
-        }
-        self.s_chol.factor_with_ladder("K_x|z + σ²I", self.s.as_ref(), noise)?;
+        self.s_chol.factor_with_ladder("K_x|z + σ²I", cov, noise)?;
         self.s_chol.inverse_factor(self.inverse.as_mut());
-        let whitened: Vec<T> = (0..n)
-            .map(|i| (0..=i).map(|j| self.inverse[(i, j)] * e[j]).sum()) // L⁻¹e
-            .collect();
-        for j in 0..n {
-            self.v[(j, 0)] = dot(&column(self.inverse.as_ref(), j)[j..], &whitened[j..]);
-        }
         let inverse = self.inverse.as_ref();
-        lower_product(g.as_mut(), Accum::Add, inverse.transpose(), inverse, 0.5, threads);
-        let v = column(self.v.as_ref(), 0);
-        for j in 0..n {
-            let half = T::of(-0.5) * v[j];
-            column_mut(g.as_mut(), j)[j..].iter_mut().zip(&v[j..]).for_each(|(g, &v)| *g += half * v);
+        Cholesky::inverse(inverse, self.s_inverse.as_mut(), threads);
+        let mut whitened = vec![T::default(); n]; // L⁻¹e
+        for (j, &e) in e.iter().enumerate() {
+            multiply_add(&mut whitened[j..], e, &column(inverse, j)[j..]);
         }
-        let trace_inverse: f64 = (0..n)
-            .map(|j| {
-                let x = &column(self.inverse.as_ref(), j)[j..];
-                dot(x, x).to_f64()
-            })
-            .sum();
+        let mut trace_inverse = 0.0;
+        for j in 0..n {
+            self.v[(j, 0)] = dot(&column(inverse, j)[j..], &whitened[j..]);
+            trace_inverse += self.s_inverse[(j, j)].to_f64();
+        }
+        let (v, half) = (column(self.v.as_ref(), 0), T::of(0.5));
+        for j in 0..n {
+            let g = &mut column_mut(g.as_mut(), j)[j..];
+            multiply_add(g, half, &column(self.s_inverse.as_ref(), j)[j..]);
+            multiply_add(g, -half * v[j], &v[j..]);
+        }
         let quadratic = dot(&whitened, &whitened).to_f64();
         let constant = n as f64 * (2.0 * std::f64::consts::PI).ln();
         Ok(GaussianValue {

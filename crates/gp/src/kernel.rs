@@ -139,12 +139,14 @@ impl Kernel {
         }
     }
 
-    /// The lower triangle of `k(aᵢ, aⱼ)  [A, A]`; entries above the diagonal blocks are left as they are.
+    /// The lower triangle of `k(aᵢ, aⱼ)  [A, A]`, and once more in `copy`, made while it is in the cache; entries above the
+    /// diagonal blocks are left as they are.
     pub(crate) fn gram_lower<T: Real>(
         &self,
         a: MatRef<'_, T>,
         mut k: MatMut<'_, T>,
         mut h: Option<MatMut<'_, T>>,
+        mut copy: Option<MatMut<'_, T>>,
         threads: usize,
     ) {
         let n = a.ncols();
@@ -159,11 +161,20 @@ impl Kernel {
             let (a_left, a_right) = a.split_at_col(middle);
             let lower = k_right.subrows_mut(middle, n - middle);
             let h_lower = h_right.map(|h| h.subrows_mut(middle, n - middle));
+            let (copy_left, copy_right) = copy.map(|copy| copy.split_at_col_mut(middle)).unzip();
+            let (copy_upper, copy_below) = copy_left.map(|copy| copy.split_at_row_mut(middle)).unzip();
+            let copy_lower = copy_right.map(|copy| copy.subrows_mut(middle, n - middle));
+            let mut below = below;
             rayon::join(
-                || self.gram(a_right, a_left, below, h_below, left),
                 || {
-                    self.gram_lower(a_left, upper, h_upper, right);
-                    self.gram_lower(a_right, lower, h_lower, right);
+                    self.gram(a_right, a_left, below.as_mut(), h_below, left);
+                    if let Some(mut copy) = copy_below {
+                        copy.copy_from(below.as_ref());
+                    }
+                },
+                || {
+                    self.gram_lower(a_left, upper, h_upper, copy_upper, right);
+                    self.gram_lower(a_right, lower, h_lower, copy_lower, right);
                 },
             );
             return;
@@ -175,7 +186,11 @@ impl Kernel {
             product(strip.as_mut(), a.subcols(start, n - start).transpose(), a.subcols(start, width), 1.0, 1);
             for j in 0..width {
                 let slope = h.as_mut().map(|h| &mut column_mut(h.as_mut(), start + j)[start..]);
-                self.finish_column(&norms[start..], norms[start + j], column_mut(strip.as_mut(), j), slope);
+                let k = column_mut(strip.as_mut(), j);
+                self.finish_column(&norms[start..], norms[start + j], k, slope);
+                if let Some(copy) = &mut copy {
+                    column_mut(copy.as_mut(), start + j)[start..].copy_from_slice(k);
+                }
             }
         }
     }

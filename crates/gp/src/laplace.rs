@@ -2,7 +2,7 @@
 //! evidence, with its gradient.
 
 use crate::cholesky::Cholesky;
-use crate::matrix::{column, column_mut, dot, dot_here, product, vectorised, zeros};
+use crate::matrix::{column, column_mut, dot, dot_here, vectorised, zeros};
 use crate::normal::expand;
 use crate::pull_back::mirror;
 use crate::{Error, Real};
@@ -64,8 +64,6 @@ const MAX_STEPS: usize = 40;
 const SMALLEST_W: f64 = 1e-24;
 /// The relative precision that products in single precision allow.
 const FINEST: f64 = 1e-5;
-/// Rows of a product that are computed together.
-const STRIP: usize = 32;
 
 impl<T: Real> Laplace<T> {
     pub(crate) fn with_size(n: usize, threads: usize) -> Self {
@@ -268,7 +266,7 @@ impl<T: Real> Laplace<T> {
             self.step[j] = s_2;
         }
         self.damp();
-        self.square_inverse();
+        Cholesky::inverse(self.inverse.as_ref(), self.b_inverse.as_mut(), self.threads);
         let (u, q, root_w, d_mean) =
             (&self.at.u[..n], &self.step[..n], &self.root_w[..n], &mut self.d_mean[..n]);
         vectorised(
@@ -288,18 +286,6 @@ impl<T: Real> Laplace<T> {
             },
         );
         loss
-    }
-
-    /// Lower triangle of `B⁻¹ = L⁻ᵀL⁻¹`, in strips of rows that leave out most of the zeros.
-    fn square_inverse(&mut self) {
-        let (n, inverse) = (self.root_w.len(), self.inverse.as_ref());
-        for start in (0..n).step_by(STRIP) {
-            let rows = STRIP.min(n - start);
-            let right = inverse.submatrix(start, 0, n - start, start + rows);
-            let left = right.subcols(start, rows).transpose();
-            let out = self.b_inverse.as_mut().submatrix_mut(start, 0, rows, start + rows);
-            product(out, left, right, 1.0, self.threads);
-        }
     }
 }
 

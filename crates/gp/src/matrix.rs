@@ -225,6 +225,22 @@ pub(crate) fn dot_here<T: Real>(a: &[T], b: &[T]) -> T {
     sum
 }
 
+/// `out = x · factor`.
+pub(crate) fn multiply<T: Real>(out: &mut [T], x: &[T], factor: T) {
+    vectorised(
+        #[inline(always)]
+        move || out.iter_mut().zip(x).for_each(|(o, &x)| *o = x * factor),
+    );
+}
+
+/// `out += factor · x`.
+pub(crate) fn multiply_add<T: Real>(out: &mut [T], factor: T, x: &[T]) {
+    vectorised(
+        #[inline(always)]
+        move || out.iter_mut().zip(x).for_each(|(o, &x)| *o += factor * x),
+    );
+}
+
 /// `outⱼ −= ‖aⱼ‖²` for all columns: one dispatch for many short ones.
 pub(crate) fn subtract_squares<T: Real>(a: MatRef<'_, T>, out: &mut [T]) {
     pulp::Arch::new().dispatch(SubtractSquares { a, out });

@@ -15,7 +15,9 @@ use crate::cholesky::Cholesky;
 use crate::classes::{Link, class_loss};
 use crate::gaussian::{Coupling, Gaussian};
 use crate::laplace::{Laplace, LaplaceValue};
-use crate::matrix::{add_product, both, column, column_mut, in_pool, lower_product, product, zeros};
+use crate::matrix::{
+    add_product, both, column, column_mut, in_pool, lower_product, multiply, product, subtract_squares, zeros,
+};
 use crate::pull_back::{Pair, Slope, Spare, Sums, Symmetric, mirror};
 use crate::{Error, InducingPoints, Kernel, Real};
 use faer::{Accum, Mat, MatMut, MatRef};
@@ -124,6 +126,13 @@ pub enum Likelihood<'a> {
     },
 }
 
+impl<T: Real> Model<'_, T> {
+    /// Whether rows of a batch are coupled. If not, all `[N, N]` matrices are their diagonals.
+    fn couples(&self) -> bool {
+        self.coupling == Coupling::Batch && !matches!(self.likelihood, Likelihood::Logit { .. })
+    }
+}
+
 impl<T: Real> Objective<T> {
     /// Work space for batches of `n` rows, on `threads` threads of the current rayon pool.
     pub fn new(n: usize, kernel: &Kernel, inducing: &InducingPoints<T>, threads: usize) -> Self {
@@ -208,7 +217,7 @@ impl<T: Real> Objective<T> {
         backward: impl FnOnce(&[T]) + Send,
     ) -> Result<Value, Error> {
         let (n, d, c) = (self.rows(), model.inducing.dim(), model.inducing.outputs());
-        let (z, threads) = (model.inducing.columns(), self.threads);
+        let threads = self.threads;
         assert_eq!(y.len(), n * c, "y is [N, C]");
         let (points, rows) = (&mut self.points, &mut self.rows);
         points.gram(&model, threads);
@@ -219,7 +228,7 @@ impl<T: Real> Objective<T> {
                 let features = forward();
                 assert_eq!(features.as_ref().len(), n * d, "phi is [N, D]");
                 let phi = MatRef::from_column_major_slice(features.as_ref(), d, n);
-                rows.gram(model.kernel, z, phi, threads);
+                rows.gram(&model, phi, threads);
                 features
             },
         );
@@ -240,12 +249,16 @@ impl<T: Real> Objective<T> {
     fn pull_back(&mut self, model: &Model<'_, T>, phi: MatRef<'_, T>, backward: impl FnOnce(&[T]) + Send) {
         let (n, c, threads) = (phi.ncols(), model.inducing.outputs(), self.threads);
         let (d, z) = (phi.nrows(), model.inducing.columns());
-        mirror(self.g.as_mut());
         let (solved, mut d_r) = self.solved.as_mut().split_at_col_mut(n + c);
         let (b, alpha) = solved.as_ref().split_at_col(n);
         product(d_r.as_mut(), b, self.m_bar.as_ref(), 1.0, 1); // B m̄
         let (mut b_g, mut rank) = self.points.left.as_mut().split_at_col_mut(n);
-        product(b_g.as_mut(), b, self.g.as_ref(), 1.0, threads);
+        if model.couples() {
+            mirror(self.g.as_mut());
+            product(b_g.as_mut(), b, self.g.as_ref(), 1.0, threads);
+        } else {
+            (0..n).for_each(|j| multiply(column_mut(b_g.as_mut(), j), column(b, j), self.g[(j, j)]));
+        }
         let halved = d_r.as_ref().col_iter().chain(alpha.col_iter());
         for (mut to, from) in rank.as_mut().col_iter_mut().zip(halved) {
             to.copy_from(faer::Scale(T::of(-0.5)) * from);
@@ -255,8 +268,8 @@ impl<T: Real> Objective<T> {
         let slope = Slope { twice: b_g.as_ref(), left: alpha, right: self.m_bar.as_ref() };
         d_phi.fill(T::default());
         let (sums, by_rows) = self.rows.pull_back(
-            model.kernel,
-            Pair { a: z, b: phi },
+            model,
+            phi,
             slope,
             self.g.as_ref(),
             MatMut::from_column_major_slice_mut(d_phi, d, n),
@@ -297,10 +310,17 @@ impl<T: Real> Objective<T> {
         }
         self.points.chol.half_solve(self.solved.as_mut().subcols_mut(0, n + c), threads);
         let a = self.solved.as_ref().subcols(0, n); // [M, N]  A = L⁻¹K_zx
-        for j in 0..n {
-            column_mut(self.cov.as_mut(), j)[j..].copy_from_slice(&column(self.rows.k_xx.as_ref(), j)[j..]);
+        if model.couples() {
+            for j in 0..n {
+                column_mut(self.cov.as_mut(), j)[j..]
+                    .copy_from_slice(&column(self.rows.k_xx.as_ref(), j)[j..]);
+            }
+            lower_product(self.cov.as_mut(), Accum::Add, a.transpose(), a, -1.0, threads);
+        } else {
+            let mut variances: Vec<T> = (0..n).map(|i| self.rows.k_xx[(i, i)]).collect();
+            subtract_squares(a, &mut variances);
+            (0..n).for_each(|i| self.cov[(i, i)] = variances[i]);
         }
-        lower_product(self.cov.as_mut(), Accum::Add, a.transpose(), a, -1.0, threads);
         product(self.y_hat.as_mut(), a.transpose(), self.solved.as_ref().subcols(n, c), 1.0, 1);
         self.points.chol.half_solve_transposed(self.solved.as_mut().subcols_mut(0, n + c), threads);
     }
@@ -331,7 +351,8 @@ impl<T: Real> Objective<T> {
         }
         let share = 1.0 / n as f64;
         for j in 0..n {
-            column_mut(self.g.as_mut(), j)[j..].iter_mut().for_each(|g| *g *= T::of(share));
+            let end = if model.couples() { n } else { j + 1 };
+            column_mut(self.g.as_mut(), j)[j..end].iter_mut().for_each(|g| *g *= T::of(share));
         }
         for output in 0..c {
             column_mut(self.m_bar.as_mut(), output).iter_mut().for_each(|m_bar| *m_bar *= T::of(share));
@@ -399,12 +420,13 @@ fn column_of<T: Real>(y: &[T], c: usize, output: usize) -> Vec<T> {
 impl<T: Real> Points<T> {
     fn gram(&mut self, model: &Model<'_, T>, threads: usize) {
         let h = self.h.as_mut().map(|h| h.as_mut());
-        model.kernel.gram_lower(model.inducing.columns(), self.k.as_mut(), h, threads);
+        let copy = Some(self.chol.lower_mut());
+        model.kernel.gram_lower(model.inducing.columns(), self.k.as_mut(), h, copy, threads);
     }
 
     /// Factors `K_zz`; returns the jitter that it needed.
     fn factor(&mut self, model: &Model<'_, T>) -> Result<f64, Error> {
-        self.chol.factor_with_ladder("K_zz", self.k.as_ref(), model.jitter)
+        self.chol.climb_ladder("K_zz", self.k.as_ref(), model.jitter)
     }
 
     /// Adds what comes through `K_zz` to `d_z`; `right` is `B | α | B m̄`. Returns the log parameters' part.
@@ -428,32 +450,44 @@ impl<T: Real> Points<T> {
 }
 
 impl<T: Real> Rows<T> {
-    fn gram(&mut self, kernel: &Kernel, z: MatRef<'_, T>, phi: MatRef<'_, T>, threads: usize) {
+    fn gram(&mut self, model: &Model<'_, T>, phi: MatRef<'_, T>, threads: usize) {
+        let (kernel, z) = (model.kernel, model.inducing.columns());
         kernel.gram(z, phi, self.k_zx.as_mut(), self.h_zx.as_mut().map(|h| h.as_mut()), threads);
-        kernel.gram_lower(phi, self.k_xx.as_mut(), self.h_xx.as_mut().map(|h| h.as_mut()), threads);
+        if model.couples() {
+            let h = self.h_xx.as_mut().map(|h| h.as_mut());
+            kernel.gram_lower(phi, self.k_xx.as_mut(), h, None, threads);
+        } else {
+            for (i, k) in kernel.diagonal(phi).into_iter().enumerate() {
+                self.k_xx[(i, i)] = k;
+            }
+        }
     }
 
     /// Turns `K_zx` into E; adds to `d_phi`. Returns E's sums and the log parameters' part.
     fn pull_back(
         &mut self,
-        kernel: &Kernel,
-        pair: Pair<'_, T>,
+        model: &Model<'_, T>,
+        phi: MatRef<'_, T>,
         slope: Slope<'_, T>,
         g: MatRef<'_, T>,
         mut d_phi: MatMut<'_, T>,
         threads: usize,
     ) -> (Sums<T>, [f64; 2]) {
+        let (kernel, pair) = (model.kernel, Pair { a: model.inducing.columns(), b: phi });
         let h_zx = self.h_zx.as_ref().map(|h| h.as_ref());
         let sums = kernel.weigh(slope, self.k_zx.as_mut(), h_zx, threads);
         let e = self.k_zx.as_ref();
         let of_pair = kernel.pull_back_right(pair, e, &sums, d_phi.as_mut(), self.scratch.as_mut(), threads);
-        let h = self.h_xx.as_ref().map(|h| h.as_ref());
-        let points = Symmetric { a: pair.b, k: self.k_xx.as_mut(), h };
-        let fill = |start: usize, mut strip: MatMut<'_, T>| {
-            strip.copy_from(g.submatrix(start, start, strip.nrows(), strip.ncols()));
+        let of_rows = if model.couples() {
+            let h = self.h_xx.as_ref().map(|h| h.as_ref());
+            let points = Symmetric { a: phi, k: self.k_xx.as_mut(), h };
+            let fill = |start: usize, mut strip: MatMut<'_, T>| {
+                strip.copy_from(g.submatrix(start, start, strip.nrows(), strip.ncols()));
+            };
+            kernel.pull_back_lower(points, &fill, &self.spare, d_phi, self.scratch.as_mut(), threads)
+        } else {
+            kernel.pull_back_diagonal(phi, |i| g[(i, i)], d_phi)
         };
-        let scratch = self.scratch.as_mut();
-        let of_points = kernel.pull_back_lower(points, &fill, &self.spare, d_phi, scratch, threads);
-        (sums, [of_pair[0] + of_points[0], of_pair[1] + of_points[1]])
+        (sums, [of_pair[0] + of_rows[0], of_pair[1] + of_rows[1]])
     }
 }

@@ -70,7 +70,13 @@ impl<T: Real> Posterior<T> {
         let m = inducing.len();
         let mut k_zz = zeros(m, m);
         let mut slopes = kernel.needs_slopes().then(|| zeros(m, m));
-        kernel.gram_lower(inducing.columns(), k_zz.as_mut(), slopes.as_mut().map(|h| h.as_mut()), threads);
+        kernel.gram_lower(
+            inducing.columns(),
+            k_zz.as_mut(),
+            slopes.as_mut().map(|h| h.as_mut()),
+            None,
+            threads,
+        );
         let mut k_zz_chol = Cholesky::with_size(m);
         let jitter = k_zz_chol.factor_with_ladder("K_zz", k_zz.as_ref(), jitter)?;
         k_zz_chol.half_solve(alpha.as_mut(), 1);

@@ -8,7 +8,9 @@
 //! Matrices are worked on in strips of columns: one strip is a task for a thread, and the unit in which sums along
 //! rows are added up, so that no result depends on the number of threads.
 
-use crate::matrix::{STRIP, add_product, column, column_mut, dot, product, strips, vectorised, zeros};
+use crate::matrix::{
+    STRIP, add_product, column, column_mut, dot, multiply, multiply_add, product, strips, vectorised, zeros,
+};
 use crate::{Kernel, Real};
 use faer::{Mat, MatMut, MatRef};
 use pulp::{Simd, WithSimd};
@@ -188,6 +190,31 @@ impl Kernel {
         [weighted, 2.0 * (norms - inner)]
     }
 
+    /// Pull-back of [`diagonal`](Self::diagonal) for `∂k(xᵢ, xᵢ) = d(i)`. Adds to `d_x`; returns the gradient by the log
+    /// parameters.
+    pub(crate) fn pull_back_diagonal<T: Real>(
+        &self,
+        x: MatRef<'_, T>,
+        d: impl Fn(usize) -> T,
+        mut d_x: MatMut<'_, T>,
+    ) -> [f64; 2] {
+        let total = (0..x.ncols()).map(|i| d(i).to_f64()).sum::<f64>();
+        match *self {
+            Self::Rbf { scale, .. } | Self::Matern32 { scale, .. } | Self::Matern52 { scale, .. } => {
+                [scale * total, 0.0]
+            }
+            Self::Linear { scale, offset } => {
+                let mut squares = 0.0;
+                for i in 0..x.ncols() {
+                    let (x, d) = (column(x, i), d(i));
+                    squares += d.to_f64() * dot(x, x).to_f64();
+                    multiply_add(column_mut(d_x.as_mut(), i), T::of(2.0 * scale) * d, x);
+                }
+                [scale * squares, offset * total]
+            }
+        }
+    }
+
     /// Turns a column of `k` into one of `E`, and adds it to `sums`; returns `Σ E` and `Σ d_k∘k`.
     fn weigh_column<T: Real>(&self, k: &mut [T], d_k: &[T], h: Option<&[T]>, sums: &mut [T]) -> (T, f64) {
         let arch = pulp::Arch::new();
@@ -307,14 +334,6 @@ impl<T: Real> Spare<T> {
     }
 }
 
-/// `out = x · factor`.
-fn multiply<T: Real>(out: &mut [T], x: &[T], factor: T) {
-    vectorised(
-        #[inline(always)]
-        move || out.iter_mut().zip(x).for_each(|(o, &x)| *o = x * factor),
-    );
-}
-
 /// `out += x`.
 fn add<T: Real>(out: &mut [T], x: &[T]) {
     vectorised(
@@ -346,14 +365,6 @@ fn add_scaled_columns<T: Real>(
         }
     }
     (norms, inner)
-}
-
-/// `out += factor · x`.
-fn multiply_add<T: Real>(out: &mut [T], factor: T, x: &[T]) {
-    vectorised(
-        #[inline(always)]
-        move || out.iter_mut().zip(x).for_each(|(o, &x)| *o += factor * x),
-    );
 }
 
 /// Copies the lower triangle to the upper one.

@@ -239,15 +239,19 @@ impl WithSimd for Squares<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> f64 {
         let mut sums = [0.0_f64; 16];
-        for stretch in self.0.chunks(64) {
+        let (stretches, rest) = self.0.as_chunks::<64>();
+        for stretch in stretches {
             if stretch.iter().fold(0, |bits, g| bits | g.to_bits()) << 1 == 0 {
                 continue;
             }
-            for part in stretch.chunks(16) {
-                for (sum, &g) in sums.iter_mut().zip(part) {
-                    *sum += f64::from(g) * f64::from(g);
+            for part in stretch.as_chunks::<16>().0 {
+                for i in 0..16 {
+                    sums[i] += f64::from(part[i]) * f64::from(part[i]);
                 }
             }
+        }
+        for (i, &g) in rest.iter().enumerate() {
+            sums[i % 16] += f64::from(g) * f64::from(g);
         }
         sums.iter().sum()
     }
