@@ -4,9 +4,9 @@
 //! By hand because that is faster where it is used most; `cargo bench -p ign-gp` has faer's own beside it.
 
 use crate::block::{BLOCK, factor_block};
-use crate::matrix::{add_product, column, column_mut, product, zeros};
+use crate::matrix::{add_product, column, column_mut, lower_product, product, zeros};
 use crate::{Error, Real};
-use faer::{Mat, MatMut, MatRef};
+use faer::{Accum, Mat, MatMut, MatRef};
 
 /// A lower Cholesky factor with the inverses of its diagonal blocks.
 #[derive(Debug, Clone)]
@@ -148,7 +148,7 @@ fn factor<T: Real>(a: MatMut<'_, T>, inverses: MatMut<'_, T>, mut copy: MatMut<'
         return false;
     }
     solve_right(upper.as_ref(), inverses_1.as_ref(), below.as_mut(), copy.as_mut());
-    subtract_square(lower.as_mut(), below.as_ref());
+    lower_product(lower.as_mut(), Accum::Add, below.as_ref(), below.as_ref().transpose(), -1.0, 1);
     factor(lower, inverses_2, copy)
 }
 
@@ -172,21 +172,6 @@ fn solve_right<T: Real>(
     let below = l.submatrix(middle, 0, n - middle, middle).transpose();
     add_product(x_2.as_mut(), x_1.as_ref(), below, -1.0, 1);
     solve_right(l.submatrix(middle, middle, n - middle, n - middle), inverses_2, x_2, copy);
-}
-
-/// Lower triangle of `out −= x xᵀ`.
-fn subtract_square<T: Real>(out: MatMut<'_, T>, x: MatRef<'_, T>) {
-    let n = out.nrows();
-    if n <= BLOCK {
-        return add_product(out, x, x.transpose(), -1.0, 1);
-    }
-    let middle = half(n);
-    let (left, right) = out.split_at_col_mut(middle);
-    let (upper, below) = left.split_at_row_mut(middle);
-    let (x_1, x_2) = x.split_at_row(middle);
-    subtract_square(upper, x_1);
-    add_product(below, x_2, x_1.transpose(), -1.0, 1);
-    subtract_square(right.subrows_mut(middle, n - middle), x_2);
 }
 
 /// `L⁻¹` into the lower triangle of `out`: `[L₁ 0; L₂₁ L₂]⁻¹ = [L₁⁻¹ 0; −L₂⁻¹L₂₁L₁⁻¹ L₂⁻¹]`.

@@ -2,6 +2,7 @@
 
 use crate::Real;
 use crate::matrix::vectorised;
+use crate::real::polynomial;
 use std::f64::consts::FRAC_1_SQRT_2;
 
 /// `log Φ(z)` and its derivatives by z. See [`log_cdf_derivatives`].
@@ -133,18 +134,6 @@ fn tail_of(z: f64) -> Tail {
 fn probability_beyond(tail: &Tail) -> f64 {
     let (square, rest) = half_square(tail.x);
     (-square).exp() * small_exp(-rest) * FRAC_1_SQRT_2PI / tail.hazard
-}
-
-/// From the constant term; even and odd powers apart, for half as long a chain of dependent operations.
-#[inline(always)]
-fn polynomial<const N: usize>(coefficients: &[f64; N], x: f64) -> f64 {
-    let square = x * x;
-    let mut sums = [coefficients[N - 1], coefficients[N - 2]];
-    for k in (0..N - 2).rev() {
-        let sum = &mut sums[(N - 1 - k) % 2];
-        *sum = sum.times_plus(square, coefficients[k]);
-    }
-    if N % 2 == 1 { sums[1].times_plus(x, sums[0]) } else { sums[0].times_plus(x, sums[1]) }
 }
 
 /// `x²/2` as the sum of a number and a rest below `x²/2²⁶`: of a large argument exp sees every rounding.

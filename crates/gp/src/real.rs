@@ -43,8 +43,8 @@ pub trait Real:
     fn root(self) -> Self;
     /// `exp x` below this argument counts as zero.
     const EXP_CUTOFF: f64;
-    /// Degree of the Taylor polynomial of exp on |r| ≤ ½ ln 2 that reaches this precision.
-    const EXP_DEGREE: usize;
+    /// Polynomial of exp on |r| ≤ ½ ln 2, from the constant term: `1 + r + r²q(r)` with q interpolated at Chebyshev nodes.
+    const EXP: &[f64];
     /// Bits of the mantissa.
     const MANTISSA: u32;
     /// Leading bits of ln 2, so few that `n · LN2_HIGH` is exact for every exponent n.
@@ -98,21 +98,28 @@ pub trait Real:
     fn exp_of_negatives<S: Simd, const N: usize>(simd: S, x: [Self::Vector<S>; N]) -> [Self::Vector<S>; N] {
         let of = |x: f64| Self::splat(simd, Self::of(x));
         let (cutoff, round) = (of(Self::EXP_CUTOFF), 1.5 * (1u64 << Self::MANTISSA) as f64);
-        let (mut n, mut r, mut power) = (x, x, [of(INVERSE_FACTORIALS[Self::EXP_DEGREE]); N]);
+        let degree = Self::EXP.len() - 1;
+        let (mut n, mut r, mut square) = (x, x, x);
+        // Even and odd powers apart, as in `polynomial`.
+        let mut sums = [[of(Self::EXP[degree]); N], [of(Self::EXP[degree - 1]); N]];
         for i in 0..N {
             let clamped = Self::larger(simd, x[i], cutoff);
             n[i] = Self::mul_add(simd, clamped, of(std::f64::consts::LOG2_E), of(round));
             n[i] = Self::plus(simd, n[i], of(-round));
             r[i] = Self::mul_add(simd, n[i], of(-Self::LN2_HIGH), clamped);
             r[i] = Self::mul_add(simd, n[i], of(-Self::LN2_LOW), r[i]);
+            square[i] = Self::times(simd, r[i], r[i]);
         }
-        for k in (0..Self::EXP_DEGREE).rev() {
-            let factor = of(INVERSE_FACTORIALS[k]);
+        for k in (0..degree - 1).rev() {
+            let (sum, term) = (&mut sums[(degree - k) % 2], of(Self::EXP[k]));
             for i in 0..N {
-                power[i] = Self::mul_add(simd, power[i], r[i], factor);
+                sum[i] = Self::mul_add(simd, sum[i], square[i], term);
             }
         }
+        let (even, odd) = (sums[degree % 2], sums[1 - degree % 2]);
+        let mut power = even;
         for i in 0..N {
+            power[i] = Self::mul_add(simd, odd[i], r[i], even[i]);
             power[i] = Self::unless_below(simd, Self::scale_by_power(simd, power[i], n[i]), x[i], cutoff);
         }
         power
@@ -130,36 +137,34 @@ pub trait Real:
         let shifted = clamped * Self::of(std::f64::consts::LOG2_E) + round;
         let n = shifted - round;
         let r = (clamped - n * Self::of(Self::LN2_HIGH)) - n * Self::of(Self::LN2_LOW);
-        let mut power = Self::of(INVERSE_FACTORIALS[Self::EXP_DEGREE]);
-        for k in (0..Self::EXP_DEGREE).rev() {
-            power = power.times_plus(r, Self::of(INVERSE_FACTORIALS[k]));
-        }
-        let value = power.times_power_of_two(shifted);
+        let value = polynomial(Self::EXP, r).times_power_of_two(shifted);
         if x < cutoff { Self::default() } else { value }
     }
 }
 
-/// `1/k!` from `k = 0`, as far as either precision needs them on |r| ≤ ½ ln 2.
-const INVERSE_FACTORIALS: [f64; 14] = [
-    1.0,
-    1.0,
-    1.0 / 2.0,
-    1.0 / 6.0,
-    1.0 / 24.0,
-    1.0 / 120.0,
-    1.0 / 720.0,
-    1.0 / 5_040.0,
-    1.0 / 40_320.0,
-    1.0 / 362_880.0,
-    1.0 / 3_628_800.0,
-    1.0 / 39_916_800.0,
-    1.0 / 479_001_600.0,
-    1.0 / 6_227_020_800.0,
-];
+/// From the constant term; even and odd powers apart, for half as long a chain of dependent operations.
+#[inline(always)]
+pub(crate) fn polynomial<T: Real>(coefficients: &[f64], x: T) -> T {
+    let (square, degree) = (x * x, coefficients.len() - 1);
+    let mut sums = [T::of(coefficients[degree]), T::of(coefficients[degree - 1])];
+    for k in (0..degree - 1).rev() {
+        let sum = &mut sums[(degree - k) % 2];
+        *sum = sum.times_plus(square, T::of(coefficients[k]));
+    }
+    sums[1 - degree % 2].times_plus(x, sums[degree % 2])
+}
 
 impl Real for f32 {
     const EXP_CUTOFF: f64 = -41.0;
-    const EXP_DEGREE: usize = 7;
+    const EXP: &[f64] = &[
+        1.0,
+        1.0,
+        0.5,
+        0.166_665_769_896_987_76,
+        0.041_666_554_617_204_574,
+        0.008_363_179_052_722_577,
+        0.001_392_618_358_771_349_5,
+    ];
     const MANTISSA: u32 = 23;
     const LN2_HIGH: f64 = 0.693_359_375;
     const LN2_LOW: f64 = -2.121_944_400_546_905_8e-4;
@@ -244,7 +249,20 @@ impl Real for f32 {
 
 impl Real for f64 {
     const EXP_CUTOFF: f64 = -230.0;
-    const EXP_DEGREE: usize = 13;
+    const EXP: &[f64] = &[
+        1.0,
+        1.0,
+        0.500_000_000_000_000_1,
+        0.166_666_666_666_666_67,
+        0.041_666_666_666_624_13,
+        0.008_333_333_333_330_062,
+        0.001_388_888_891_721_371_7,
+        0.000_198_412_698_630_536_17,
+        2.480_152_129_595_437_5e-5,
+        2.755_726_845_999_706_5e-6,
+        2.762_008_844_540_974_8e-7,
+        2.510_038_549_551_032e-8,
+    ];
     const MANTISSA: u32 = 52;
     const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
     const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
