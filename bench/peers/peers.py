@@ -156,7 +156,7 @@ def rows(bench):
         (jax_jit.Peer, None, ("f32", "f64")),
     ):
         plan += [(f"step vs {peer.name}", lambda a=(p, target, peer): bench.step(*a)) for p in precisions]
-    for peer, target in ((torch_laplace.Peer, None), (torch_laplace.HandPeer, None)):
+    for peer, target in ((torch_laplace.Peer, 5.0), (torch_laplace.HandPeer, None)):
         for m in class_problem.INDUCING:
             name = f"class-step M={m} vs {peer.name}"
             plan += [(name, lambda a=(name, p, target, peer, m): bench.class_step(*a)) for p in ("f32", "f64")]
