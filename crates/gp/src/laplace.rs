@@ -1,13 +1,17 @@
 //! The probit likelihood `p(y|f) = Φ(y f)`, `y ∈ {−1, +1}`, of one output over a batch: Laplace's approximation of the
 //! evidence, with its gradient.
 
+mod conjugate;
+mod vector;
+
 use crate::cholesky::Cholesky;
-use crate::matrix::{column, column_mut, dot, dot_here, vectorised, zeros};
+use crate::matrix::{column, column_mut, dot, vectorised, zeros};
 use crate::normal::expand;
 use crate::pull_back::mirror;
 use crate::{Error, Real};
+use conjugate::{Conjugate, Damp};
 use faer::{Mat, MatMut, MatRef};
-use pulp::{Simd, WithSimd};
+use vector::{multiply, solve_lower, solve_upper};
 
 /// Work space for batches of exactly `n` rows, one output at a time.
 #[derive(Debug)]
@@ -339,264 +343,12 @@ impl Point {
     }
 }
 
-/// Conjugate gradients on `B x = W½K step` (Hestenes & Stiefel 1952) `[N]`.
-#[derive(Debug)]
-struct Conjugate {
-    x: Vec<f64>,
-    residual: Vec<f64>,
-    direction: Vec<f64>,
-    scaled: Vec<f64>,   // W½ direction
-    k_scaled: Vec<f64>, // K W½ direction
-    single: Vec<f32>,
-    product: Vec<f32>,
-}
-
-impl Conjugate {
-    pub(crate) fn with_size(n: usize) -> Self {
-        let vector = || vec![0.0; n];
-        Self {
-            x: vector(),
-            residual: vector(),
-            direction: vector(),
-            scaled: vector(),
-            k_scaled: vector(),
-            single: vec![0.0; n],
-            product: vec![0.0; n],
-        }
-    }
-}
-
-/// `step ← (I + WK)⁻¹ step = step − W½x` to a relative precision, with products in single precision; false when that takes
-/// as long as a factor.
-struct Damp<'a> {
-    k: MatRef<'a, f32>,
-    root_w: &'a [f64],
-    precision: f64,
-    step: &'a mut [f64],
-    space: &'a mut Conjugate,
-}
-
-impl WithSimd for Damp<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> bool {
-        let Self { k, root_w, precision, step, space } = self;
-        let n = root_w.len();
-        let (x, residual, direction) =
-            (&mut space.x[..n], &mut space.residual[..n], &mut space.direction[..n]);
-        let (scaled, k_scaled) = (&mut space.scaled[..n], &mut space.k_scaled[..n]);
-        let (single, product) = (&mut space.single[..n], &mut space.product[..n]);
-        let step = &mut step[..n];
-        let dot = |a: &[f64], b: &[f64]| dot_here(a, b);
-        for i in 0..n {
-            single[i] = step[i] as f32;
-        }
-        multiply_rough(simd, k, single, product);
-        for i in 0..n {
-            residual[i] = root_w[i] * f64::from(product[i]);
-            direction[i] = residual[i];
-            x[i] = 0.0;
-        }
-        let mut square = dot(residual, residual);
-        for _ in 0..4 + n / 8 {
-            // Of x, not of the right-hand side, which is larger by the condition of B.
-            if square <= precision * precision * dot(x, x) {
-                return true;
-            }
-            for i in 0..n {
-                scaled[i] = root_w[i] * direction[i];
-                single[i] = scaled[i] as f32;
-            }
-            multiply_rough(simd, k, single, product);
-            for i in 0..n {
-                k_scaled[i] = product[i].into();
-            }
-            let rate = square / (dot(direction, direction) + dot(scaled, k_scaled));
-            if !rate.is_finite() {
-                return square == 0.0;
-            }
-            for i in 0..n {
-                x[i] += rate * direction[i];
-                step[i] -= rate * scaled[i];
-                residual[i] -= rate * (direction[i] + root_w[i] * k_scaled[i]);
-            }
-            let next = dot(residual, residual);
-            let ratio = next / square;
-            for i in 0..n {
-                direction[i] = residual[i] + ratio * direction[i];
-            }
-            square = next;
-        }
-        false
-    }
-}
-
-/// `out = K x` in single precision, for a K with both triangles.
-#[inline(always)]
-fn multiply_rough<S: Simd>(simd: S, k: MatRef<'_, f32>, x: &[f32], out: &mut [f32]) {
-    const TOGETHER: usize = 8;
-    let (vectors, rest) = S::as_mut_simd_f32s(out);
-    let zero = simd.splat_f32s(0.0);
-    let mut start = 0;
-    for out in vectors.chunks_mut(TOGETHER) {
-        let count = out.len();
-        let mut sums = [zero; TOGETHER];
-        if count == TOGETHER {
-            for (j, &x) in x.iter().enumerate() {
-                let column = &S::as_simd_f32s(column(k, j)).0[start..start + TOGETHER];
-                let x = simd.splat_f32s(x);
-                for i in 0..TOGETHER {
-                    sums[i] = simd.mul_add_e_f32s(column[i], x, sums[i]);
-                }
-            }
-        } else {
-            for (j, &x) in x.iter().enumerate() {
-                let column = &S::as_simd_f32s(column(k, j)).0[start..start + count];
-                let x = simd.splat_f32s(x);
-                for (sum, &k) in sums.iter_mut().zip(column) {
-                    *sum = simd.mul_add_e_f32s(k, x, *sum);
-                }
-            }
-        }
-        out.copy_from_slice(&sums[..count]);
-        start += count;
-    }
-    if !rest.is_empty() {
-        let mut sum = zero;
-        for (j, &x) in x.iter().enumerate() {
-            let column = simd.partial_load_f32s(S::as_simd_f32s(column(k, j)).1);
-            sum = simd.mul_add_e_f32s(column, simd.splat_f32s(x), sum);
-        }
-        simd.partial_store_f32s(rest, sum);
-    }
-}
-
 fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |largest, x| largest.max(x.abs()))
 }
 
 fn scale(x: &mut [f64], by: &[f64]) {
     x.iter_mut().zip(by).for_each(|(x, by)| *x *= by);
-}
-
-/// Columns that are read together: each vector register of the other operand then serves that many.
-const WIDTH: usize = 4;
-
-/// `C` columns from `j` on, below row `top`.
-#[inline(always)]
-fn columns<T: Real, const C: usize>(matrix: MatRef<'_, T>, j: usize, top: usize) -> [&[T]; C] {
-    std::array::from_fn(|c| &column(matrix, j + c)[top..])
-}
-
-/// `out += Σ_c factors_c · columns_c`.
-#[inline(always)]
-fn add_columns<T: Real, const C: usize>(out: &mut [f64], columns: [&[T]; C], factors: [f64; C]) {
-    let n = out.len();
-    let columns = columns.map(|column| &column[..n]);
-    for i in 0..n {
-        for c in 0..C {
-            out[i] = columns[c][i].to_f64().times_plus(factors[c], out[i]);
-        }
-    }
-}
-
-/// `xᵀ columns_c` for each.
-#[inline(always)]
-fn dots<T: Real, const C: usize>(x: &[f64], columns: [&[T]; C]) -> [f64; C] {
-    const LANES: usize = 8;
-    let n = x.len();
-    let columns = columns.map(|column| &column[..n]);
-    let mut lanes = [[0.0; LANES]; C];
-    let whole = n / LANES * LANES;
-    for start in (0..whole).step_by(LANES) {
-        for c in 0..C {
-            for (lane, sum) in lanes[c].iter_mut().enumerate() {
-                let i = start + lane;
-                *sum = columns[c][i].to_f64().times_plus(x[i], *sum);
-            }
-        }
-    }
-    let mut sums = lanes.map(|lanes| lanes.iter().sum::<f64>());
-    for i in whole..n {
-        for c in 0..C {
-            sums[c] = columns[c][i].to_f64().times_plus(x[i], sums[c]);
-        }
-    }
-    sums
-}
-
-/// `out = K x` in double precision.
-fn multiply<T: Real>(k: MatRef<'_, T>, x: &[f64], out: &mut [f64]) {
-    let whole = x.len() / WIDTH * WIDTH;
-    vectorised(
-        #[inline(always)]
-        || {
-            out.fill(0.0);
-            for j in (0..whole).step_by(WIDTH) {
-                add_columns::<T, WIDTH>(out, columns(k, j, 0), std::array::from_fn(|c| x[j + c]));
-            }
-            for (j, &x) in x.iter().enumerate().skip(whole) {
-                add_columns::<T, 1>(out, columns(k, j, 0), [x]);
-            }
-        },
-    )
-}
-
-/// `x ← L⁻¹x` in double precision.
-fn solve_lower<T: Real>(l: MatRef<'_, T>, x: &mut [f64]) {
-    #[inline(always)]
-    fn block<T: Real, const C: usize>(l: MatRef<'_, T>, j: usize, x: &mut [f64]) {
-        let (head, rest) = x[j..].split_at_mut(C);
-        for (c, column) in columns::<T, C>(l, j, j).into_iter().enumerate() {
-            head[c] /= column[c].to_f64();
-            for row in c + 1..C {
-                head[row] -= column[row].to_f64() * head[c];
-            }
-        }
-        add_columns::<T, C>(rest, columns(l, j, j + C), std::array::from_fn(|c| -head[c]));
-    }
-    let (n, whole) = (x.len(), x.len() / WIDTH * WIDTH);
-    vectorised(
-        #[inline(always)]
-        || {
-            // Not `for_each`: a closure handed to an iterator is not compiled for the vector unit.
-            for j in (0..whole).step_by(WIDTH) {
-                block::<T, WIDTH>(l, j, x);
-            }
-            for j in whole..n {
-                block::<T, 1>(l, j, x);
-            }
-        },
-    )
-}
-
-/// `x ← L⁻ᵀx` in double precision.
-fn solve_upper<T: Real>(l: MatRef<'_, T>, x: &mut [f64]) {
-    #[inline(always)]
-    fn block<T: Real, const C: usize>(l: MatRef<'_, T>, j: usize, x: &mut [f64]) {
-        let (head, rest) = x[j..].split_at_mut(C);
-        let below = dots::<T, C>(rest, columns(l, j, j + C));
-        for (c, column) in columns::<T, C>(l, j, j).into_iter().enumerate().rev() {
-            head[c] -= below[c];
-            for row in c + 1..C {
-                head[c] -= column[row].to_f64() * head[row];
-            }
-            head[c] /= column[c].to_f64();
-        }
-    }
-    let (n, whole) = (x.len(), x.len() / WIDTH * WIDTH);
-    vectorised(
-        #[inline(always)]
-        || {
-            for j in (whole..n).rev() {
-                block::<T, 1>(l, j, x);
-            }
-            for j in (0..whole).step_by(WIDTH).rev() {
-                block::<T, WIDTH>(l, j, x);
-            }
-        },
-    )
 }
 
 #[cfg(test)]
