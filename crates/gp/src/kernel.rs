@@ -155,7 +155,7 @@ impl Kernel {
             let (left, right) = (threads / 2, threads - threads / 2);
             let middle = middle_of_triangle(n);
             let (k_left, k_right) = k.split_at_col_mut(middle);
-            let (upper, below) = k_left.split_at_row_mut(middle);
+            let (upper, mut below) = k_left.split_at_row_mut(middle);
             let (h_left, h_right) = h.map(|h| h.split_at_col_mut(middle)).unzip();
             let (h_upper, h_below) = h_left.map(|h| h.split_at_row_mut(middle)).unzip();
             let (a_left, a_right) = a.split_at_col(middle);
@@ -164,7 +164,6 @@ impl Kernel {
             let (copy_left, copy_right) = copy.map(|copy| copy.split_at_col_mut(middle)).unzip();
             let (copy_upper, copy_below) = copy_left.map(|copy| copy.split_at_row_mut(middle)).unzip();
             let copy_lower = copy_right.map(|copy| copy.subrows_mut(middle, n - middle));
-            let mut below = below;
             rayon::join(
                 || {
                     self.gram(a_right, a_left, below.as_mut(), h_below, left);

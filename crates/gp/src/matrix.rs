@@ -62,18 +62,20 @@ pub(crate) fn both<A: Send, B: Send>(
     if threads < 2 { (a(), b()) } else { rayon::join(a, b) }
 }
 
-/// Calls `work(start, strip)` for strips of `width` columns, on the threads given; the results in order.
+/// Columns in one strip.
+pub(crate) const STRIP: usize = 64;
+
+/// Calls `work(start, strip)` for strips of columns, on the threads given; the results in order.
 pub(crate) fn strips<T: Real, R: Send>(
     matrix: MatMut<'_, T>,
-    width: usize,
     threads: usize,
     work: &(impl Fn(usize, MatMut<'_, T>) -> R + Sync),
 ) -> Vec<R> {
     let (mut parts, mut rest, mut start) = (Vec::new(), matrix, 0);
-    while rest.ncols() > width {
-        let (strip, right) = rest.split_at_col_mut(width);
+    while rest.ncols() > STRIP {
+        let (strip, right) = rest.split_at_col_mut(STRIP);
         parts.push((start, strip));
-        (rest, start) = (right, start + width);
+        (rest, start) = (right, start + STRIP);
     }
     parts.push((start, rest));
     if threads < 2 {

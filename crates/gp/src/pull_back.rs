@@ -9,17 +9,12 @@
 //! rows are added up, so that no result depends on the number of threads.
 
 use crate::matrix::{
-    add_product, column, column_mut, dot, multiply, multiply_add, product, strips, vectorised, zeros,
+    STRIP, add_product, column, column_mut, dot, multiply, multiply_add, product, strips, vectorised, zeros,
 };
 use crate::{Kernel, Real};
 use faer::{Mat, MatMut, MatRef};
 use pulp::{Simd, WithSimd};
 use std::sync::Mutex;
-
-/// Columns of a strip that is weighted: few, since half of a symmetric matrix's diagonal block is computed for nothing.
-const STRIP: usize = 32;
-/// Columns of a strip that is a product over all points.
-const WIDE_STRIP: usize = 96;
 
 /// What [`Kernel::gram`] was given.
 #[derive(Clone, Copy)]
@@ -60,15 +55,14 @@ impl Kernel {
         threads: usize,
     ) -> Sums<T> {
         let (rows, columns) = (k.nrows(), k.ncols());
-        let parts = strips(k, STRIP, threads, &|start, mut strip| {
+        let parts = strips(k, threads, &|start, mut strip| {
             let mut sums = Sums { rows: vec![T::default(); rows], columns: Vec::new(), weighted: 0.0 };
             let mut d = vec![T::default(); rows];
             for j in 0..strip.ncols() {
                 let at = start + j;
                 multiply(&mut d, column(slope.twice, at), T::of(-2.0));
-                for (c, left) in slope.left.col_iter().enumerate() {
-                    let left = left.try_as_col_major().expect("work space is column-major").as_slice();
-                    multiply_add(&mut d, slope.right[(at, c)], left);
+                for c in 0..slope.left.ncols() {
+                    multiply_add(&mut d, slope.right[(at, c)], column(slope.left, c));
                 }
                 let h = h.map(|h| column(h, at));
                 let (sum, weighted) = self.weigh_column(column_mut(strip.as_mut(), j), &d, h, &mut sums.rows);
@@ -130,7 +124,7 @@ impl Kernel {
     /// `d_a = 4(a·diag(E 1) − a E)`. Adds to `d_a`; returns the gradient by the log parameters.
     ///
     /// `fill(start, strip)` writes ∂K's rows from `start` on of the columns from `start` on; a strip is used while it is in
-    /// the cache. `k` is left holding `E` below the diagonal and in the wide strips' diagonal blocks.
+    /// the cache. `k` is left holding `E` below the diagonal and in the strips' diagonal blocks.
     pub(crate) fn pull_back_lower<T: Real>(
         &self,
         points: Symmetric<'_, T>,
@@ -142,7 +136,7 @@ impl Kernel {
     ) -> [f64; 2] {
         let Symmetric { a, mut k, h } = points;
         let n = a.ncols();
-        let parts = strips(k.as_mut(), STRIP, threads, &|start, strip| {
+        let parts = strips(k.as_mut(), threads, &|start, strip| {
             let width = strip.ncols();
             let mut strip = strip.subrows_mut(start, n - start);
             let (mut sums, mut weighted) = (vec![T::default(); n - start], 0.0);
@@ -158,6 +152,7 @@ impl Kernel {
                     sums[j] = before + sum;
                 }
             });
+            mirror(strip.subrows_mut(0, width));
             (start, sums, weighted)
         });
         let (mut sums, mut weighted) = (vec![T::default(); n], 0.0);
@@ -165,12 +160,8 @@ impl Kernel {
             add(&mut sums[start..], &part);
             weighted += product;
         }
-        for start in (0..n).step_by(WIDE_STRIP) {
-            let width = WIDE_STRIP.min(n - start);
-            mirror(k.as_mut().submatrix_mut(start, start, width, width));
-        }
         let e = k.as_ref();
-        strips(scratch.as_mut(), WIDE_STRIP, threads, &|start, mut out| {
+        strips(scratch.as_mut(), threads, &|start, mut out| {
             let width = out.ncols();
             product(
                 out.as_mut(),
