@@ -231,7 +231,7 @@ pub(crate) fn share_columns<T: Real>(
 }
 
 /// First half of `n`, on a block's boundary; `n` is larger than a block.
-fn half(n: usize) -> usize {
+pub(crate) fn half(n: usize) -> usize {
     (n / 2).next_multiple_of(BLOCK).min(n - 1)
 }
 

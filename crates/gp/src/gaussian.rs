@@ -1,9 +1,10 @@
 //! The Gaussian likelihood of one output over a batch, with its gradient.
 
 use crate::cholesky::Cholesky;
-use crate::matrix::{column, column_mut, dot, multiply_add, zeros};
+use crate::inverse::Inverse;
+use crate::matrix::{column, column_mut, dot, multiply_add};
 use crate::{Error, Real};
-use faer::{Mat, MatMut, MatRef};
+use faer::{MatMut, MatRef};
 use serde::{Deserialize, Serialize};
 
 /// Which rows of a batch the likelihood couples.
@@ -20,10 +21,9 @@ pub enum Coupling {
 /// Work space for batches of exactly `n` rows.
 #[derive(Debug)]
 pub(crate) struct Gaussian<T: Real> {
-    s_chol: Cholesky<T>,  // [N, N]
-    inverse: Mat<T>,      // [N, N]  L⁻¹ of S = L Lᵀ
-    s_inverse: Mat<T>,    // [N, N], lower: S⁻¹
-    pub(crate) v: Mat<T>, // [N, 1]  S⁻¹ e
+    s_inverse: Inverse<T>, // [N, N]  S⁻¹
+    s_chol: Cholesky<T>,   // [N, N]  of an ill-conditioned S
+    pub(crate) v: Vec<T>,  // [N]  S⁻¹ e
 }
 
 /// `½ eᵀS⁻¹e + ½ log|S| + N/2 log 2π` and its derivative by σ².
@@ -34,8 +34,8 @@ pub(crate) struct GaussianValue {
 
 impl<T: Real> Gaussian<T> {
     pub(crate) fn with_size(n: usize) -> Self {
-        let square = || zeros(n, n);
-        Self { s_chol: Cholesky::with_size(n), inverse: square(), s_inverse: square(), v: zeros(n, 1) }
+        let v = vec![T::default(); n];
+        Self { s_inverse: Inverse::with_size(n), s_chol: Cholesky::with_size(n), v }
     }
 
     /// Negative log-likelihood of the residual `e` under `S = cov + noise·I` (paper eq. 5, sign corrected).
@@ -51,29 +51,37 @@ impl<T: Real> Gaussian<T> {
         threads: usize,
     ) -> Result<GaussianValue, Error> {
         let n = e.len();
-        self.s_chol.factor_with_ladder("K_x|z + σ²I", cov, noise)?;
-        self.s_chol.inverse_factor(self.inverse.as_mut());
-        let inverse = self.inverse.as_ref();
-        Cholesky::inverse(inverse, self.s_inverse.as_mut(), threads);
-        let mut whitened = vec![T::default(); n]; // L⁻¹e
-        for (j, &e) in e.iter().enumerate() {
-            multiply_add(&mut whitened[j..], e, &column(inverse, j)[j..]);
+        let mut s = self.s_inverse.lower_mut();
+        for j in 0..n {
+            let to = &mut column_mut(s.as_mut(), j)[j..];
+            to.copy_from_slice(&column(cov, j)[j..]);
+            to[0] += T::of(noise);
         }
+        let log_determinant = match self.s_inverse.invert(noise, threads) {
+            Some(log_determinant) => log_determinant,
+            None => {
+                self.s_chol.factor_with_ladder("K_x|z + σ²I", cov, noise)?;
+                self.s_inverse.invert_by(&self.s_chol, threads);
+                self.s_chol.log_determinant()
+            }
+        };
+        let s_inverse = self.s_inverse.get();
+        self.v.fill(T::default());
+        for (j, &e) in e.iter().enumerate() {
+            multiply_add(&mut self.v, e, column(s_inverse, j));
+        }
+        let (v, half) = (&self.v[..], T::of(0.5));
         let mut trace_inverse = 0.0;
         for j in 0..n {
-            self.v[(j, 0)] = dot(&column(inverse, j)[j..], &whitened[j..]);
-            trace_inverse += self.s_inverse[(j, j)].to_f64();
-        }
-        let (v, half) = (column(self.v.as_ref(), 0), T::of(0.5));
-        for j in 0..n {
-            let g = &mut column_mut(g.as_mut(), j)[j..];
-            multiply_add(g, half, &column(self.s_inverse.as_ref(), j)[j..]);
+            let (s_inverse, g) = (&column(s_inverse, j)[j..], &mut column_mut(g.as_mut(), j)[j..]);
+            multiply_add(g, half, s_inverse);
             multiply_add(g, -half * v[j], &v[j..]);
+            trace_inverse += s_inverse[0].to_f64();
         }
-        let quadratic = dot(&whitened, &whitened).to_f64();
+        let quadratic = dot(e, v).to_f64();
         let constant = n as f64 * (2.0 * std::f64::consts::PI).ln();
         Ok(GaussianValue {
-            loss: 0.5 * (quadratic + self.s_chol.log_determinant() + constant),
+            loss: 0.5 * (quadratic + log_determinant + constant),
             d_noise: 0.5 * (trace_inverse - dot(v, v).to_f64()),
         })
     }
@@ -92,7 +100,7 @@ impl<T: Real> Gaussian<T> {
             let s = cov[(i, i)].to_f64().max(0.0) + noise;
             let v = e / s;
             let d_s = 0.5 * (1.0 / s - v * v);
-            self.v[(i, 0)] = T::of(v);
+            self.v[i] = T::of(v);
             g[(i, i)] += T::of(d_s);
             value.loss += 0.5 * (e * v + s.ln() + constant);
             value.d_noise += d_s;

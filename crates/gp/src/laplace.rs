@@ -5,24 +5,25 @@ mod conjugate;
 mod vector;
 
 use crate::cholesky::Cholesky;
-use crate::matrix::{column, column_mut, dot, vectorised, zeros};
+use crate::inverse::Inverse;
+use crate::matrix::{column, column_mut, vectorised, zeros};
 use crate::normal::expand;
 use crate::pull_back::mirror;
 use crate::{Error, Real};
 use conjugate::{Conjugate, Damp};
 use faer::{Mat, MatMut, MatRef};
-use vector::{multiply, solve_lower, solve_upper};
+use vector::multiply;
 
 /// Work space for batches of exactly `n` rows, one output at a time.
 #[derive(Debug)]
 pub(crate) struct Laplace<T: Real> {
     threads: usize,
-    k: Mat<T>,         // [N, N]  both triangles
-    rough_k: Mat<f32>, // [N, N]  the same, for steps that need no more
-    chol: Cholesky<T>, // [N, N]  of B = I + W½KW½
-    b_inverse: Mat<T>, // [N, N], lower: B⁻¹
-    inverse: Mat<T>,   // [N, N]  L⁻¹
-    root_w: Vec<f64>,  // [N]  diagonal of W½
+    k: Mat<T>,             // [N, N]  both triangles
+    rough_k: Mat<f32>,     // [N, N]  the same, for steps that need no more
+    b_inverse: Inverse<T>, // [N, N]  of B = I + W½KW½
+    chol: Cholesky<T>,     // [N, N]  of an ill-conditioned B
+    log_determinant: f64,  // log|B|
+    root_w: Vec<f64>,      // [N]  diagonal of W½
     prior: Prior,
     at: Point,
     trial: Point,
@@ -71,15 +72,14 @@ const FINEST: f64 = 1e-5;
 
 impl<T: Real> Laplace<T> {
     pub(crate) fn with_size(n: usize, threads: usize) -> Self {
-        let square = || zeros(n, n);
         let vector = || vec![0.0; n];
         Self {
             threads,
-            k: square(),
+            k: zeros(n, n),
             rough_k: zeros(n, n),
+            b_inverse: Inverse::with_size(n),
             chol: Cholesky::with_size(n),
-            b_inverse: square(),
-            inverse: square(),
+            log_determinant: 0.0,
             root_w: vector(),
             prior: Prior { mean: vector(), y: vector(), weights: vector() },
             at: Point::with_size(n),
@@ -101,7 +101,7 @@ impl<T: Real> Laplace<T> {
     /// The `log p` of a row is multiplied by its weight. Leaves `beta` and `d_mean`, and adds the gradient by K to the
     /// lower triangle of `g`. Newton begins at zero: an earlier mode as start saved almost no time, and a run would then
     /// depend on more than a checkpoint holds.
-    /// K is never inverted and may be singular: O(N²) for most Newton steps, O(4N³/3) for the last with the gradient.
+    /// K is never inverted and may be singular: O(N²) for most Newton steps, O(N³) for the last with the gradient.
     pub(crate) fn evaluate(
         &mut self,
         mean: &[T],
@@ -139,8 +139,8 @@ impl<T: Real> Laplace<T> {
         Ok(())
     }
 
-    /// Newton's method on ψ: by conjugate gradients while the steps are large, then with the factor that the gradient
-    /// needs in any case. Leaves the factor of B at the last point, and the step that was too small to be taken.
+    /// Newton's method on ψ: by conjugate gradients while the steps are large, then with the inverse that the gradient
+    /// needs in any case. Leaves B⁻¹ at the last point, and the step that was too small to be taken.
     fn climb(&mut self) -> Result<usize, Error> {
         let tolerance = if T::MANTISSA > 30 { 1e-9 } else { 1e-5 };
         let (mut steps, mut rough, mut precision) = (0, true, 0.1);
@@ -165,7 +165,7 @@ impl<T: Real> Laplace<T> {
                     continue;
                 }
             } else {
-                self.factor()?;
+                self.invert()?;
                 self.damp();
             }
             multiply(self.k.as_ref(), &self.step, &mut self.k_step);
@@ -185,28 +185,21 @@ impl<T: Real> Laplace<T> {
         }
     }
 
-    /// Factors B at the current point. Rounding of a huge K may need a jitter, which does not move the mode.
-    fn factor(&mut self) -> Result<(), Error> {
+    /// Inverts B at the current point. Rounding of a huge K may need a jitter, which does not move the mode.
+    fn invert(&mut self) -> Result<(), Error> {
         let (n, root_w) = (self.root_w.len(), &self.root_w[..]);
         let trace: f64 = (0..n).map(|i| 1.0 + self.at.w[i] * self.k[(i, i)].to_f64()).sum();
         let (mean_diagonal, mut jitter) = (trace / n as f64, 0.0);
         loop {
-            vectorised(
-                #[inline(always)]
-                || {
-                    for j in 0..n {
-                        let (k, to) = (
-                            &column(self.k.as_ref(), j)[j..],
-                            &mut column_mut(self.chol.lower_mut(), j)[j..],
-                        );
-                        for ((to, k), root) in to.iter_mut().zip(k).zip(&root_w[j..]) {
-                            *to = T::of(root_w[j] * root * k.to_f64());
-                        }
-                        to[0] += T::of(1.0 + jitter);
-                    }
-                },
-            );
+            fill(self.k.as_ref(), root_w, 1.0 + jitter, self.b_inverse.lower_mut());
+            if let Some(log_determinant) = self.b_inverse.invert(1.0, self.threads) {
+                self.log_determinant = log_determinant;
+                return Ok(());
+            }
+            fill(self.k.as_ref(), root_w, 1.0 + jitter, self.chol.lower_mut());
             if self.chol.factor_in_place() {
+                self.log_determinant = self.chol.log_determinant();
+                self.b_inverse.invert_by(&self.chol, self.threads);
                 return Ok(());
             }
             let next = if jitter > 0.0 { 10.0 * jitter } else { 1e-6 * mean_diagonal };
@@ -219,13 +212,13 @@ impl<T: Real> Laplace<T> {
 
     /// `step ← (I + WK)⁻¹ step = step − W½B⁻¹W½K step`.
     fn damp(&mut self) {
-        let x = &mut self.conjugate.x;
+        let [x, b_inverse_x] = self.conjugate.two();
         multiply(self.k.as_ref(), &self.step, x);
         scale(x, &self.root_w);
-        solve_lower(self.chol.lower(), x);
-        solve_upper(self.chol.lower(), x);
-        scale(x, &self.root_w);
-        self.step.iter_mut().zip(x).for_each(|(step, x)| *step -= *x);
+        multiply(self.b_inverse.get(), x, b_inverse_x);
+        for ((step, root), x) in self.step.iter_mut().zip(&self.root_w).zip(b_inverse_x) {
+            *step -= root * *x;
+        }
     }
 
     /// Moves along the step, halved until ψ does not fall; false when no part of it is an improvement.
@@ -256,12 +249,9 @@ impl<T: Real> Laplace<T> {
     /// ```
     fn pull_back(&mut self, mut g: MatMut<'_, T>) -> f64 {
         let n = self.root_w.len();
-        self.chol.inverse_factor(self.inverse.as_mut());
-        let mut loss = -self.at.psi;
+        let mut loss = 0.5 * self.log_determinant - self.at.psi;
         for j in 0..n {
-            loss += self.chol.lower()[(j, j)].to_f64().ln(); // ½ log|B|
-            let inverse = &column(self.inverse.as_ref(), j)[j..];
-            let kept = dot(inverse, inverse).to_f64(); // (B⁻¹)ⱼⱼ = 1 − WⱼΣⱼⱼ
+            let kept = self.b_inverse.get()[(j, j)].to_f64(); // 1 − WⱼΣⱼⱼ
             let w = self.at.w[j];
             let s_2 = if w > 0.0 { 0.5 * (1.0 - kept) * self.at.third[j] / w } else { 0.0 };
             // To first order the step that was not taken is in the loss and in u.
@@ -270,7 +260,6 @@ impl<T: Real> Laplace<T> {
             self.step[j] = s_2;
         }
         self.damp();
-        Cholesky::inverse(self.inverse.as_ref(), self.b_inverse.as_mut(), self.threads);
         let (u, q, root_w, d_mean) =
             (&self.at.u[..n], &self.step[..n], &self.root_w[..n], &mut self.d_mean[..n]);
         vectorised(
@@ -279,7 +268,7 @@ impl<T: Real> Laplace<T> {
                 for j in 0..n {
                     let (by_u, by_q, by_root) = (-0.5 * (u[j] + q[j]), -0.5 * u[j], 0.5 * root_w[j]);
                     let (b_inverse, g) =
-                        (&column(self.b_inverse.as_ref(), j)[j..n], &mut column_mut(g.as_mut(), j)[j..n]);
+                        (&column(self.b_inverse.get(), j)[j..n], &mut column_mut(g.as_mut(), j)[j..n]);
                     let (u, q, root_w) = (&u[j..], &q[j..], &root_w[j..]);
                     for i in 0..g.len() {
                         let r = by_root * root_w[i] * b_inverse[i].to_f64();
@@ -341,6 +330,22 @@ impl Point {
             },
         );
     }
+}
+
+/// Lower triangle of `diagonal·I + W½KW½`.
+fn fill<T: Real>(k: MatRef<'_, T>, root_w: &[f64], diagonal: f64, mut to: MatMut<'_, T>) {
+    vectorised(
+        #[inline(always)]
+        || {
+            for (j, &root_j) in root_w.iter().enumerate() {
+                let (k, to) = (&column(k, j)[j..], &mut column_mut(to.as_mut(), j)[j..]);
+                for ((to, k), root) in to.iter_mut().zip(k).zip(&root_w[j..]) {
+                    *to = T::of(root_j * root * k.to_f64());
+                }
+                to[0] += T::of(diagonal);
+            }
+        },
+    );
 }
 
 fn largest(x: &[f64]) -> f64 {

@@ -22,6 +22,7 @@ mod classes;
 mod error;
 mod gaussian;
 mod inducing;
+mod inverse;
 mod kernel;
 mod laplace;
 mod matrix;

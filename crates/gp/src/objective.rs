@@ -374,7 +374,7 @@ impl<T: Real> Objective<T> {
         };
         self.gradient.log_sigma[output] = 2.0 * noise * value.d_noise;
         let m_bar = column_mut(self.m_bar.as_mut(), output);
-        m_bar.iter_mut().zip(column(gaussian.v.as_ref(), 0)).for_each(|(m_bar, &v)| *m_bar = -v);
+        m_bar.iter_mut().zip(&gaussian.v).for_each(|(m_bar, &v)| *m_bar = -v);
         Ok(value.loss)
     }
 

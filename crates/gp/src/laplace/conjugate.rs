@@ -7,7 +7,7 @@ use pulp::{Simd, WithSimd};
 /// Conjugate gradients on `B x = W½K step` (Hestenes & Stiefel 1952) `[N]`.
 #[derive(Debug)]
 pub(super) struct Conjugate {
-    pub(super) x: Vec<f64>,
+    x: Vec<f64>,
     residual: Vec<f64>,
     direction: Vec<f64>,
     scaled: Vec<f64>,   // W½ direction
@@ -28,6 +28,11 @@ impl Conjugate {
             single: vec![0.0; n],
             product: vec![0.0; n],
         }
+    }
+
+    /// Two vectors for other uses.
+    pub(super) fn two(&mut self) -> [&mut Vec<f64>; 2] {
+        [&mut self.x, &mut self.residual]
     }
 }
 
