@@ -7,7 +7,9 @@
 
 mod adam;
 mod head;
+mod lbfgs;
 mod readout;
+mod refit;
 mod score;
 mod seeding;
 mod start;
@@ -232,7 +234,7 @@ impl<'a> Trainer<'a> {
         loop {
             let finished = state.epoch >= self.epochs(state.phase) || self.out_of_patience(&state);
             if finished && (state.phase == Phase::Likelihood || self.config.head == HeadKind::Softmax) {
-                return Ok(Outcome::Finished(Box::new(self.finish(state))));
+                return Ok(Outcome::Finished(Box::new(self.finish(state, listen))));
             }
             if finished {
                 state = self.begin_likelihood(state, listen);
@@ -270,9 +272,10 @@ impl<'a> Trainer<'a> {
     fn epochs(&self, phase: Phase) -> usize {
         let train = &self.config.train;
         let (epochs, least, most) = match phase {
-            // A plain network has this phase alone, and as many epochs in it as the other has in both.
+            // A plain network has this phase alone, and as many epochs in it as the other's encoder has in both.
             Phase::WarmStart if self.config.head == HeadKind::Softmax => {
-                (train.warm_epochs + train.epochs, train.warm_steps, train.warm_max_steps)
+                let more = if train.encoder_rate > 0.0 { train.epochs } else { 0 };
+                (train.warm_epochs + more, train.warm_steps, train.warm_max_steps)
             }
             Phase::WarmStart => (train.warm_epochs, train.warm_steps, train.warm_max_steps),
             Phase::Likelihood if self.config.head == HeadKind::Softmax => (0, 0, 0),
@@ -330,14 +333,23 @@ impl<'a> Trainer<'a> {
         phi
     }
 
-    fn finish(&self, state: State) -> Fitted {
+    fn finish(&mut self, state: State, listen: &mut dyn FnMut(Event<'_>) -> bool) -> Fitted {
         let (theta, best_epoch) = match state.best {
             Some(best) => (best.theta, best.epoch),
             None => (state.theta, state.epoch),
         };
         let (encoder, head) = theta.split_at(self.encoder_len());
         let fitted_head = match state.phase {
-            Phase::Likelihood => FittedHead::Process(self.head.take_apart(head)),
+            Phase::Likelihood => {
+                let mut head = self.head.take_apart(head);
+                if self.config.train.refit && self.head.classes && !self.data.validation.is_empty() {
+                    self.load(&theta);
+                    if let Err(error) = self.refit(&state.scale, &mut head, listen) {
+                        listen(Event::Notice(format!("the pseudo-labels were not fitted: {error}")));
+                    }
+                }
+                FittedHead::Process(head)
+            }
             Phase::WarmStart => {
                 let (w, b) = self.readout.mean(head);
                 FittedHead::Softmax { w, b }

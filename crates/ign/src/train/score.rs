@@ -14,7 +14,7 @@ impl Trainer<'_> {
     pub(super) fn score(&self, state: &State) -> Result<EpochRecord, String> {
         let mut record = EpochRecord::new(state.phase, state.epoch, state.epoch * self.batches(state.phase));
         let theta = &state.theta[self.encoder_len()..];
-        let rows = &self.data.validation[..self.data.validation.len().min(VALIDATION_SAMPLE)];
+        let rows = self.validation_sample();
         let c = self.head.outputs;
         let mut sigma = Vec::new();
         if state.phase == Phase::Likelihood {
@@ -68,6 +68,10 @@ impl Trainer<'_> {
             }
         }
         Ok(record)
+    }
+
+    pub(super) fn validation_sample(&self) -> &[usize] {
+        &self.data.validation[..self.data.validation.len().min(VALIDATION_SAMPLE)]
     }
 
     fn score_classes(

@@ -98,3 +98,18 @@ fn recalibration_changes_no_decision_between_two_classes() {
     };
     assert_eq!(labels(&[]), labels(&["train.recalibrate=false"]));
 }
+
+#[test]
+fn the_last_fit_moves_the_pseudo_labels_and_never_raises_the_validation_s_loss() {
+    let mut gains = Vec::new();
+    for more in [&[][..], &["gp.link=probit"], &["gp.precision=f32", "gp.jitter=1e-3"]] {
+        let nll = |refit: &str| {
+            let model = of_table(&tiny_classes(&[more, &["train.validation_share=0.3", refit]].concat()));
+            validation(&model).nll
+        };
+        gains.push(nll("train.refit=false") - nll("train.refit=true"));
+    }
+    // Recalibration of the variance comes afterwards, and pulls a little at both.
+    assert!(gains.iter().all(|gain| *gain > -1e-3), "{gains:?}");
+    assert!(gains.iter().any(|gain| *gain > 1e-3), "{gains:?}");
+}
