@@ -54,11 +54,11 @@ fn factor<T: Real>(c: &mut Criterion, name: &str, m: usize) {
                 .expect("positive")
         });
     });
-    let mut x = right.clone();
+    let (mut x, mut out) = (right.clone(), right.clone());
     c.bench_function(&format!("solve {name} {m} ours"), |b| {
         b.iter(|| {
             x.copy_from(&right);
-            ours.half_solve(x.as_mut(), 1);
+            ours.half_solve(x.as_mut(), out.as_mut(), 1);
         });
     });
     c.bench_function(&format!("solve {name} {m} faer"), |b| {

@@ -88,22 +88,23 @@ impl<T: Real> Cholesky<T> {
         factor(self.factor.as_mut(), self.block_inverses.as_mut(), self.copy.as_mut())
     }
 
-    /// `x ← L⁻¹ x`, columns of `x [M, K]` shared among the threads.
-    pub fn half_solve(&self, x: MatMut<'_, T>, threads: usize) {
-        let (l, inverses) = (self.factor.as_ref(), self.block_inverses.as_ref());
-        share_columns(x, threads, &|mut x: MatMut<'_, T>| {
-            let mut copy = Mat::zeros(BLOCK.min(x.nrows()), x.ncols());
-            solve_left(l, inverses, x.as_mut(), copy.as_mut());
-        });
+    /// `x ← A⁻¹ x`.
+    pub fn solve(&self, mut x: MatMut<'_, T>) {
+        let mut half = zeros(x.nrows(), x.ncols());
+        self.half_solve(x.as_mut(), half.as_mut(), 1);
+        self.half_solve_transposed(half.as_mut(), x, 1);
     }
 
-    /// `x ← L⁻ᵀ x`, columns of `x [M, K]` shared among the threads.
-    pub fn half_solve_transposed(&self, x: MatMut<'_, T>, threads: usize) {
+    /// `out = L⁻¹ x`, columns of `x [M, K]` shared among the threads; `x` is left holding anything.
+    pub fn half_solve(&self, x: MatMut<'_, T>, out: MatMut<'_, T>, threads: usize) {
         let (l, inverses) = (self.factor.as_ref(), self.block_inverses.as_ref());
-        share_columns(x, threads, &|mut x: MatMut<'_, T>| {
-            let mut copy = Mat::zeros(BLOCK.min(x.nrows()), x.ncols());
-            solve_left_transposed(l, inverses, x.as_mut(), copy.as_mut());
-        });
+        share_columns(x, out, threads, &|x, out| solve_left(l, inverses, x, out));
+    }
+
+    /// `out = L⁻ᵀ x`, in the same manner.
+    pub fn half_solve_transposed(&self, x: MatMut<'_, T>, out: MatMut<'_, T>, threads: usize) {
+        let (l, inverses) = (self.factor.as_ref(), self.block_inverses.as_ref());
+        share_columns(x, out, threads, &|x, out| solve_left_transposed(l, inverses, x, out));
     }
 
     /// `L⁻¹` written out `[M, M]`, lower triangular with zeros above.
@@ -213,20 +214,21 @@ fn invert<T: Real>(
 }
 
 /// Applies `work` to parts of the columns, one part a thread. The parts do not change any entry's arithmetic.
-pub(crate) fn share_columns<T: Real>(
+fn share_columns<T: Real>(
     x: MatMut<'_, T>,
+    out: MatMut<'_, T>,
     threads: usize,
-    work: &(impl Fn(MatMut<'_, T>) + Sync),
+    work: &(impl Fn(MatMut<'_, T>, MatMut<'_, T>) + Sync),
 ) {
     if threads < 2 || x.ncols() < 2 * threads {
-        return work(x);
+        return work(x, out);
     }
     let left_threads = threads / 2;
     let middle = x.ncols() * left_threads / threads;
-    let (left, right) = x.split_at_col_mut(middle);
+    let ((left, right), (out_left, out_right)) = (x.split_at_col_mut(middle), out.split_at_col_mut(middle));
     rayon::join(
-        || share_columns(left, left_threads, work),
-        || share_columns(right, threads - left_threads, work),
+        || share_columns(left, out_left, left_threads, work),
+        || share_columns(right, out_right, threads - left_threads, work),
     );
 }
 
@@ -235,46 +237,39 @@ pub(crate) fn half(n: usize) -> usize {
     (n / 2).next_multiple_of(BLOCK).min(n - 1)
 }
 
-/// `x ← L⁻¹ x` for `x [n, K]`; `copy` is `[BLOCK, K]`.
-fn solve_left<T: Real>(l: MatRef<'_, T>, inverses: MatRef<'_, T>, x: MatMut<'_, T>, mut copy: MatMut<'_, T>) {
+/// `out = L⁻¹ x` for `x [n, K]`, which holds anything afterwards.
+fn solve_left<T: Real>(l: MatRef<'_, T>, inverses: MatRef<'_, T>, x: MatMut<'_, T>, out: MatMut<'_, T>) {
     let n = l.nrows();
     if n <= BLOCK {
-        let mut copy = copy.subrows_mut(0, n);
-        copy.copy_from(x.as_ref());
-        return product(x, inverses.submatrix(0, 0, n, n).transpose(), copy.as_ref(), 1.0, 1);
+        return product(out, inverses.submatrix(0, 0, n, n).transpose(), x.as_ref(), 1.0, 1);
     }
     let middle = half(n);
-    let (mut x_1, mut x_2) = x.split_at_row_mut(middle);
+    let ((x_1, mut x_2), (mut out_1, out_2)) = (x.split_at_row_mut(middle), out.split_at_row_mut(middle));
     let (inverses_1, inverses_2) = inverses.split_at_col(middle);
-    solve_left(l.submatrix(0, 0, middle, middle), inverses_1, x_1.as_mut(), copy.as_mut());
-    add_product(x_2.as_mut(), l.submatrix(middle, 0, n - middle, middle), x_1.as_ref(), -1.0, 1);
-    solve_left(l.submatrix(middle, middle, n - middle, n - middle), inverses_2, x_2, copy);
+    solve_left(l.submatrix(0, 0, middle, middle), inverses_1, x_1, out_1.as_mut());
+    add_product(x_2.as_mut(), l.submatrix(middle, 0, n - middle, middle), out_1.as_ref(), -1.0, 1);
+    solve_left(l.submatrix(middle, middle, n - middle, n - middle), inverses_2, x_2, out_2);
 }
 
-/// `x ← L⁻ᵀ x` for `x [n, K]`; `copy` is `[BLOCK, K]`.
+/// `out = L⁻ᵀ x` for `x [n, K]`, which holds anything afterwards.
 fn solve_left_transposed<T: Real>(
     l: MatRef<'_, T>,
     inverses: MatRef<'_, T>,
     x: MatMut<'_, T>,
-    mut copy: MatMut<'_, T>,
+    out: MatMut<'_, T>,
 ) {
     let n = l.nrows();
     if n <= BLOCK {
-        let mut copy = copy.subrows_mut(0, n);
-        copy.copy_from(x.as_ref());
-        return product(x, inverses.submatrix(0, 0, n, n), copy.as_ref(), 1.0, 1);
+        return product(out, inverses.submatrix(0, 0, n, n), x.as_ref(), 1.0, 1);
     }
     let middle = half(n);
-    let (mut x_1, mut x_2) = x.split_at_row_mut(middle);
+    let ((mut x_1, x_2), (out_1, mut out_2)) = (x.split_at_row_mut(middle), out.split_at_row_mut(middle));
     let (inverses_1, inverses_2) = inverses.split_at_col(middle);
-    solve_left_transposed(
-        l.submatrix(middle, middle, n - middle, n - middle),
-        inverses_2,
-        x_2.as_mut(),
-        copy.as_mut(),
-    );
-    add_product(x_1.as_mut(), l.submatrix(middle, 0, n - middle, middle).transpose(), x_2.as_ref(), -1.0, 1);
-    solve_left_transposed(l.submatrix(0, 0, middle, middle), inverses_1, x_1, copy);
+    let lower = l.submatrix(middle, middle, n - middle, n - middle);
+    solve_left_transposed(lower, inverses_2, x_2, out_2.as_mut());
+    let below = l.submatrix(middle, 0, n - middle, middle).transpose();
+    add_product(x_1.as_mut(), below, out_2.as_ref(), -1.0, 1);
+    solve_left_transposed(l.submatrix(0, 0, middle, middle), inverses_1, x_1, out_1);
 }
 
 #[cfg(test)]
@@ -302,10 +297,11 @@ mod tests {
             chol.inverse_factor(inverse.as_mut());
             assert!((&inverse * &l - Mat::<f64>::identity(n, n)).norm_max() < 1e-14, "{n}");
             let b = Mat::from_fn(n, 5, |i, j| ((3 * i + j) % 7) as f64 - 3.0);
+            let mut half = Mat::from_fn(n, 5, |_, _| f64::NAN);
+            chol.half_solve(b.clone().as_mut(), half.as_mut(), 1);
+            assert!((&l * &half - &b).norm_max() < 1e-13, "{n}");
             let mut x = b.clone();
-            chol.half_solve(x.as_mut(), 1);
-            assert!((&l * &x - &b).norm_max() < 1e-13, "{n}");
-            chol.half_solve_transposed(x.as_mut(), 1);
+            chol.solve(x.as_mut());
             assert!((&a * &x - &b).norm_max() < 1e-13, "{n}");
         }
     }

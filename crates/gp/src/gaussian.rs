@@ -58,18 +58,23 @@ impl<T: Real> Gaussian<T> {
             to[0] += T::of(noise);
         }
         let log_determinant = match self.s_inverse.invert(noise, threads) {
-            Some(log_determinant) => log_determinant,
+            Some(log_determinant) => {
+                self.v.fill(T::default());
+                for (j, &e) in e.iter().enumerate() {
+                    multiply_add(&mut self.v, e, column(self.s_inverse.get(), j));
+                }
+                log_determinant
+            }
             None => {
                 self.s_chol.factor_with_ladder("K_x|z + σ²I", cov, noise)?;
                 self.s_inverse.invert_by(&self.s_chol, threads);
+                // By the factor, not by the inverse: large parts of an ill-conditioned S⁻¹e cancel.
+                self.v.copy_from_slice(e);
+                self.s_chol.solve(MatMut::from_column_major_slice_mut(&mut self.v, n, 1));
                 self.s_chol.log_determinant()
             }
         };
         let s_inverse = self.s_inverse.get();
-        self.v.fill(T::default());
-        for (j, &e) in e.iter().enumerate() {
-            multiply_add(&mut self.v, e, column(s_inverse, j));
-        }
         let (v, half) = (&self.v[..], T::of(0.5));
         let mut trace_inverse = 0.0;
         for j in 0..n {

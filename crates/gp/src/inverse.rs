@@ -17,7 +17,7 @@ use faer::{Mat, MatMut, MatRef};
 #[derive(Debug)]
 pub(crate) struct Inverse<T: Real> {
     matrix: Mat<T>,  // [N, N]
-    scratch: Mat<T>, // [N + BLOCK, N]
+    scratch: Mat<T>, // [N + BLOCK, N], at least BLOCK columns
 }
 
 impl<T: Real> Inverse<T> {
@@ -45,7 +45,7 @@ impl<T: Real> Inverse<T> {
                 dot(below, below).to_f64()
             })
             .sum();
-        // The error is about 10⁻³ of the precision times the square of the condition.
+        // The error is some 10⁻³ of the precision times the square of the condition.
         let largest = if T::MANTISSA > 30 { 1e4 } else { 200.0 };
         let well_conditioned = (2.0 * squares).sqrt() <= largest * floor;
         well_conditioned.then(|| invert(self.matrix.as_mut(), self.scratch.as_mut(), threads)).flatten()

@@ -58,7 +58,7 @@ pub struct Objective<T: Real> {
     threads: usize,
     points: Points<T>,
     rows: Rows<T>,
-    solved: Mat<T>, // [M, N+2C]  A | L⁻¹r, then B | α | B m̄
+    solved: Mat<T>, // [M, N+2C]  K_zx | r, then B | α | B m̄
     cov: Mat<T>,    // [N, N], lower: K_xx − K_xz B
     g: Mat<T>,      // [N, N]
     m_bar: Mat<T>,  // [N, C]
@@ -74,7 +74,7 @@ struct Points<T: Real> {
     k: Mat<T>,         // [M, M], lower; E after the way back
     h: Option<Mat<T>>, // [M, M], lower: ∂k/∂‖·‖² for kernels that cannot derive it from k
     chol: Cholesky<T>,
-    left: Mat<T>, // [M, N+2C]  B G | −½ B m̄ | −½ α
+    left: Mat<T>, // [M, N+2C]  A | L⁻¹r, later B G | −½ B m̄ | −½ α
     spare: Spare<T>,
     scratch: Mat<T>, // [D, M]
 }
@@ -308,8 +308,11 @@ impl<T: Real> Objective<T> {
         for (output, &b) in model.inducing.b.iter().enumerate() {
             column_mut(r.as_mut(), output).iter_mut().for_each(|r| *r += b);
         }
-        self.points.chol.half_solve(self.solved.as_mut().subcols_mut(0, n + c), threads);
-        let a = self.solved.as_ref().subcols(0, n); // [M, N]  A = L⁻¹K_zx
+        let Points { chol, left: half, .. } = &mut self.points;
+        let (mut solved, mut half) =
+            (self.solved.as_mut().subcols_mut(0, n + c), half.as_mut().subcols_mut(0, n + c));
+        chol.half_solve(solved.as_mut(), half.as_mut(), threads);
+        let (a, half_r) = half.as_ref().split_at_col(n); // A = L⁻¹K_zx [M, N], L⁻¹r [M, C]
         if model.couples() {
             for j in 0..n {
                 column_mut(self.cov.as_mut(), j)[j..]
@@ -321,8 +324,8 @@ impl<T: Real> Objective<T> {
             subtract_squares(a, &mut variances);
             (0..n).for_each(|i| self.cov[(i, i)] = variances[i]);
         }
-        product(self.y_hat.as_mut(), a.transpose(), self.solved.as_ref().subcols(n, c), 1.0, 1);
-        self.points.chol.half_solve_transposed(self.solved.as_mut().subcols_mut(0, n + c), threads);
+        product(self.y_hat.as_mut(), a.transpose(), half_r, 1.0, 1);
+        chol.half_solve_transposed(half, solved, threads);
     }
 
     /// Sums the outputs' losses; fills `G` and `m̄`, both already divided by N. Returns Newton steps too.

@@ -79,8 +79,7 @@ impl<T: Real> Posterior<T> {
         );
         let mut k_zz_chol = Cholesky::with_size(m);
         let jitter = k_zz_chol.factor_with_ladder("K_zz", k_zz.as_ref(), jitter)?;
-        k_zz_chol.half_solve(alpha.as_mut(), 1);
-        k_zz_chol.half_solve_transposed(alpha.as_mut(), 1);
+        k_zz_chol.solve(alpha.as_mut());
         let mut inverse = zeros(m, m);
         k_zz_chol.inverse_factor(inverse.as_mut());
         Ok(Self { kernel, inducing, inverse, alpha, jitter, threads })

@@ -15,8 +15,7 @@ pub fn solve_ridge<T: Real>(a: &[T], b: &[T], ridge: f64) -> Result<Vec<T>, Erro
     let mut factor = Cholesky::with_size(n);
     factor.factor_with_ladder("XᵀX", MatRef::from_column_major_slice(a, n, n), ridge)?;
     let mut x: Mat<T> = MatRef::from_row_major_slice(b, n, c).to_owned();
-    factor.half_solve(x.as_mut(), 1);
-    factor.half_solve_transposed(x.as_mut(), 1);
+    factor.solve(x.as_mut());
     Ok((0..n * c).map(|i| x[(i / c, i % c)]).collect())
 }
 

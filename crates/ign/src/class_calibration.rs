@@ -20,7 +20,7 @@ pub struct ClassCalibration {
 }
 
 /// Fewer held-out rows than this are not taken at their word.
-const FEWEST_TO_TRUST: usize = 30;
+pub(crate) const FEWEST_TO_TRUST: usize = 30;
 
 impl ClassCalibration {
     /// Leaves probabilities as the model makes them.

@@ -30,7 +30,7 @@ impl Conjugate {
         }
     }
 
-    /// Two vectors for other uses.
+    /// Two vectors, for a step by the inverse.
     pub(super) fn two(&mut self) -> [&mut Vec<f64>; 2] {
         [&mut self.x, &mut self.residual]
     }

@@ -40,6 +40,8 @@ const TEXT: &str = include_str!("../presets/default-text.toml");
 const TEXT_CLASSES: &str = include_str!("../presets/default-text-classes.toml");
 /// What it has otherwise for graphs.
 const GRAPHS: &str = include_str!("../presets/default-graphs.toml");
+/// For pictures in a dense network.
+const DENSE: &str = include_str!("../presets/default-dense.toml");
 /// And for pictures in a convolutional network.
 const CNN: &str = include_str!("../presets/default-cnn.toml");
 
@@ -82,8 +84,8 @@ impl Config {
             Some("paper") => true,
             Some(other) => return Err(ConfigError::Preset { given: other.into() }),
         };
-        let convolutions =
-            upper.get("encoder").and_then(|e| e.get("kind")).and_then(Value::as_str) == Some("cnn");
+        let encoder = upper.get("encoder").and_then(|e| e.get("kind")).and_then(Value::as_str);
+        let (convolutions, dense) = (encoder == Some("cnn"), encoder.is_none_or(|kind| kind == "mlp"));
         let layers: &[(&str, &str)] = match (kind, paper) {
             (Kind::Numbers, false) => &[],
             (Kind::Classes, false) => &[("preset default, classes", CLASSES)],
@@ -96,6 +98,9 @@ impl Config {
                 ("preset default, cnn", CNN),
             ],
             (Kind::Images, true) => &[("preset paper", PAPER), ("preset paper, images", PAPER_IMAGES)],
+            (Kind::Images, false) if dense => {
+                &[("preset default, images", IMAGES), ("preset default, dense", DENSE)]
+            }
             (Kind::Images, false) => &[("preset default, images", IMAGES)],
             (Kind::TextNumbers, false) => &[("preset default, texts", TEXT)],
             (Kind::TextClasses, false) => &[

@@ -79,7 +79,7 @@ pub struct TrainConfig {
     pub patience: usize,
     /// Recalibrate the variance on the validation part.
     pub recalibrate: bool,
-    /// At the end, fit the pseudo-labels of classes to all training rows, as far as the validation part agrees.
+    /// At the end, fit the pseudo-labels of classes to the training rows, all at once, as far as the validation part agrees.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refit: bool,
     /// Weight of a class's rows.

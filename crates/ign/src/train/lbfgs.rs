@@ -22,7 +22,7 @@ pub(super) fn descend(x: &mut Vec<f64>, most: usize, f: impl Fn(&[f64], &mut [f6
     let mut gradient = vec![0.0; x.len()];
     let mut value = f(x, &mut gradient);
     let mut memory: VecDeque<Pair> = VecDeque::new();
-    for _ in 0..most {
+    for step in 0..most {
         let direction = direction(&gradient, &memory);
         let slope = dot(&gradient, &direction);
         let Some((next_x, next_gradient, next)) = search(x, &direction, value, slope, &f) else { return };
@@ -34,7 +34,8 @@ pub(super) fn descend(x: &mut Vec<f64>, most: usize, f: impl Fn(&[f64], &mut [f6
         }
         let gained = value - next;
         (*x, gradient, value) = (next_x, next_gradient, next);
-        if gained <= SMALLEST * value.abs() {
+        // The first step is as long as the gradient, which says nothing of how far there is to go.
+        if step > 0 && gained <= SMALLEST * value.abs() {
             return;
         }
     }

@@ -1,4 +1,4 @@
-//! The last fit of classes: with encoder, inducing points and kernel at rest, the latent means are linear in the
+//! The last fit of classes, to all training rows or as many as there is room for: with encoder, inducing points and kernel at rest, the latent means are linear in the
 //! pseudo-labels' `w` and `b`, and the loss of all training rows has one minimum, or with the probit link is close to that.
 //!
 //! ```text
@@ -7,8 +7,9 @@
 //! ```
 //! Steps on shifted batches leave θ₀ some way from it. How far to go towards it, λ, is what the validation part says.
 
-use super::{AnyPosterior, Event, FeatureScale, HeadParameters, Targets, Trainer, lbfgs};
+use super::{AnyPosterior, Event, FeatureScale, HeadParameters, Phase, Targets, Trainer, lbfgs};
 use crate::calibration::minimise;
+use crate::class_calibration::FEWEST_TO_TRUST;
 use crate::class_metrics::row_nll;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -22,8 +23,12 @@ use rayon::prelude::*;
 const PULLS: [f64; 5] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 /// Steps with one of them.
 const STEPS: usize = 40;
-/// Numbers ψ that are kept at most: 64 MiB.
+/// Numbers ψ of either part that are kept at most: 64 MiB.
 const LARGEST: usize = 1 << 23;
+/// Multiplications of a step in one direction at most: many classes see fewer rows.
+const WORK: usize = 1 << 29;
+/// More features than this are left alone: ψ takes a matrix of their square.
+const MOST_FEATURES: usize = 1024;
 /// Rows that are multiplied at a time, and in whose order sums are taken.
 const ROWS: usize = 2048;
 
@@ -46,13 +51,18 @@ impl Trainer<'_> {
         head: &mut HeadParameters,
         listen: &mut dyn FnMut(Event<'_>) -> bool,
     ) -> Result<(), gp::Error> {
+        let (width, held_out) = (self.encoder.dim() + 1, self.validation_sample());
+        if width > MOST_FEATURES || held_out.len() < FEWEST_TO_TRUST {
+            return Ok(());
+        }
         let mut rows = self.data.train.to_vec();
-        rows.shuffle(&mut ChaCha8Rng::seed_from_u64(self.config.seed));
-        rows.truncate(LARGEST / (self.encoder.dim() + 1));
+        rows.shuffle(&mut ChaCha8Rng::seed_from_u64(self.seed(9, Phase::Likelihood, 0)));
+        rows.truncate((LARGEST / width).min(WORK / (width * self.head.outputs)).max(1));
         let train = self.linear_rows(&rows, scale, head)?;
-        let validation = self.linear_rows(self.validation_sample(), scale, head)?;
+        let validation = self.linear_rows(&held_out[..held_out.len().min(LARGEST / width)], scale, head)?;
         let start: Vec<f64> = head.w.iter().chain(&head.b).map(|&x| f64::from(x)).collect();
-        let before = validation.best_nll(&start);
+        let nll = |theta: &[f64]| validation.nll(theta, self.config.train.recalibrate);
+        let before = nll(&start);
         let (mut theta, mut best) = (start.clone(), (before, start.clone()));
         let square = train.psi.iter().map(|psi| psi * psi).sum::<f64>() / train.psi.len() as f64;
         for pull in PULLS {
@@ -64,17 +74,20 @@ impl Trainer<'_> {
                 }
                 loss
             });
-            let nll = validation.best_nll(&theta);
-            if nll >= best.0 {
+            let after = nll(&theta);
+            if after >= best.0 {
                 break;
             }
-            best = (nll, theta.clone());
+            best = (after, theta.clone());
+        }
+        if best.0 == before {
+            return Ok(());
         }
         let (w, b) = best.1.split_at(head.w.len());
         head.w = w.iter().map(|&x| x as f32).collect();
         head.b = b.iter().map(|&x| x as f32).collect();
         listen(Event::Notice(format!(
-            "the pseudo-labels were fitted to {} training rows: validation NLL {before:.4} → {:.4} at the best temperature",
+            "pseudo-labels fitted to {} training rows: validation NLL {before:.4} → {:.4}",
             rows.len(),
             best.0
         )));
@@ -160,8 +173,8 @@ impl Rows {
         total
     }
 
-    /// Mean negative log-probability of the labels at the temperature that suits them best.
-    fn best_nll(&self, theta: &[f64]) -> f64 {
+    /// Mean negative log-probability of the labels; at the temperature that suits them best, if one will be chosen.
+    fn nll(&self, theta: &[f64], at_best_temperature: bool) -> f64 {
         let f = self.parts(theta, |_, _, f| f.to_vec()).concat();
         let nll = |log_slope: f64| {
             let slope = log_slope.exp();
@@ -173,7 +186,7 @@ impl Rows {
             }
             sum / self.labels.len() as f64
         };
-        nll(minimise(-1.0, 1.0, nll))
+        if at_best_temperature { nll(minimise(-1.0, 1.0, nll)) } else { nll(0.0) }
     }
 }
 
@@ -211,10 +224,11 @@ mod tests {
     }
 
     #[test]
-    fn the_best_temperature_is_never_worse_than_none() {
+    fn the_best_temperature_is_better_than_none() {
         let rows = rows(Link::Logit, 3, &[]);
         let theta = vec![2.0, -1.0, 0.5, 3.0, 0.0, -2.0, 1.0, 1.0, -1.0];
         let plain = rows.loss(&theta, &mut vec![0.0; theta.len()]);
-        assert!(rows.best_nll(&theta) <= plain);
+        assert!((rows.nll(&theta, false) - plain).abs() < 1e-12);
+        assert!(rows.nll(&theta, true) < plain);
     }
 }

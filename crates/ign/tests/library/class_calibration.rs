@@ -102,9 +102,15 @@ fn recalibration_changes_no_decision_between_two_classes() {
 #[test]
 fn the_last_fit_moves_the_pseudo_labels_and_never_raises_the_validation_s_loss() {
     let mut gains = Vec::new();
-    for more in [&[][..], &["gp.link=probit"], &["gp.precision=f32", "gp.jitter=1e-3"]] {
+    for more in [
+        &["train.validation_share=0.3"][..],
+        &["train.validation_share=0.3", "gp.link=probit"],
+        &["train.validation_share=0.3", "gp.precision=f32", "gp.jitter=1e-3"],
+        &["train.validation_share=0.3", "train.recalibrate=false"],
+        &["train.validation_share=0.08"],
+    ] {
         let nll = |refit: &str| {
-            let model = of_table(&tiny_classes(&[more, &["train.validation_share=0.3", refit]].concat()));
+            let model = of_table(&tiny_classes(&[more, &[refit]].concat()));
             validation(&model).nll
         };
         gains.push(nll("train.refit=false") - nll("train.refit=true"));

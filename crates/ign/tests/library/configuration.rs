@@ -129,6 +129,25 @@ fn values_outside_their_range_cannot_be_built() {
 }
 
 #[test]
+fn what_dense_networks_of_pictures_have_otherwise_is_theirs_alone() {
+    let resolved = |preset: &str, more: &[&str]| {
+        let more: Vec<String> = more.iter().map(|s| (*s).into()).collect();
+        Config::resolve(Kind::Images, Some(preset), None, &more).expect("a preset")
+    };
+    for more in [&[][..], &["encoder.kind=mlp"]] {
+        let config = resolved("default", more);
+        assert!(config.train.refit && config.train.encoder_rate == 0.0);
+    }
+    for more in ["encoder.kind=cnn", "encoder.kind=identity"] {
+        let config = resolved("default", &[more]);
+        assert!(!config.train.refit && config.train.encoder_rate == 0.1, "{more}");
+    }
+    let config = resolved("paper", &["encoder.kind=cnn"]);
+    assert!(!config.train.refit && config.train.encoder_rate == 1.0);
+    assert_eq!(config.gp.gamma, resolved("paper", &[]).gp.gamma);
+}
+
+#[test]
 fn a_preset_that_is_no_name_is_refused() {
     let error = resolve(None, "preset = 3", &[]).expect_err("a number is no preset");
     assert!(error.to_string().contains("preset"), "{error}");
