@@ -1,5 +1,6 @@
-//! The last fit of classes, to all training rows or as many as there is room for: with encoder, inducing points and kernel at rest, the latent means are linear in the
-//! pseudo-labels' `w` and `b`, and the loss of all training rows has one minimum, or with the probit link is close to that.
+//! The last fit of classes, to all training rows or as many as there is room for. With encoder, inducing points and kernel
+//! at rest the latent means are linear in the pseudo-labels' `w` and `b`, and the loss of these rows has one minimum, or
+//! with the probit link is close to that.
 //!
 //! ```text
 //! ψ_i = [Z | 1]ᵀK_zz⁻¹k_zi [D+1]     f_i = ψ_iᵀθ, θ = [w; b] [D+1, C]
