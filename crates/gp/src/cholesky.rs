@@ -1,25 +1,29 @@
-//! Cholesky factor `L Lᵀ = A` and solves with it, by recursion down to blocks whose inverses are kept: all else is matrix
-//! products, which are faer's.
+//! Cholesky factor `L Lᵀ = A` and solves with it, a step of [`STEP`] columns after the other: nearly all of it is matrix
+//! products whose left side are rows of `L`, which stay in panels from the factorisation to the solves.
 //!
 //! By hand because that is faster where it is used most; `cargo bench -p ign-gp` has faer's own beside it.
 
-use crate::block::{BLOCK, factor_block};
-use crate::matrix::{add_product, column, column_mut, lower_product, product, zeros};
+use crate::block::{BLOCK, LARGEST, factor_block};
+use crate::matrix::{column, column_mut, product, zeros};
+use crate::tile::{COLUMNS, Panels, Part};
 use crate::{Error, Real};
 use faer::{Accum, Mat, MatMut, MatRef};
+
+/// Columns of `L` that are made at a time.
+const STEP: usize = LARGEST;
 
 /// A lower Cholesky factor with the inverses of its diagonal blocks.
 #[derive(Debug, Clone)]
 pub struct Cholesky<T: Real> {
     factor: Mat<T>,         // [M, M], lower
-    block_inverses: Mat<T>, // [BLOCK, M]: L⁻ᵀ of a diagonal block stands in its columns
-    copy: Mat<T>,           // [M, BLOCK]
+    block_inverses: Mat<T>, // [STEP, M]: L⁻ᵀ of a diagonal block stands in its columns
+    panels: Panels<T>,      // [M, M]: rows of L without its diagonal blocks
 }
 
 impl<T: Real> Cholesky<T> {
     /// Room for a factor of size `m`.
     pub fn with_size(m: usize) -> Self {
-        Self { factor: zeros(m, m), block_inverses: Mat::zeros(BLOCK, m), copy: zeros(m, BLOCK) }
+        Self { factor: zeros(m, m), block_inverses: Mat::zeros(STEP, m), panels: Panels::new() }
     }
 
     /// The factor `L`; only its lower triangle has a meaning.
@@ -45,17 +49,6 @@ impl<T: Real> Cholesky<T> {
         a: MatRef<'_, T>,
         jitter: f64,
     ) -> Result<f64, Error> {
-        self.fill(a);
-        self.climb_ladder(matrix, a, jitter)
-    }
-
-    /// The same when the lower triangle of `a` stands in [`lower_mut`](Self::lower_mut) already.
-    pub(crate) fn climb_ladder(
-        &mut self,
-        matrix: &'static str,
-        a: MatRef<'_, T>,
-        jitter: f64,
-    ) -> Result<f64, Error> {
         let m = a.nrows();
         let mean_diagonal = (0..m).map(|i| a[(i, i)].to_f64()).sum::<f64>() / m as f64;
         if !mean_diagonal.is_finite() {
@@ -64,8 +57,11 @@ impl<T: Real> Cholesky<T> {
         let top = mean_diagonal.abs() * 0.1 + jitter;
         let mut rung = jitter;
         loop {
-            (0..m).for_each(|i| self.factor[(i, i)] += T::of(rung));
-            if self.factor_in_place() {
+            let fill = |j: usize, to: &mut [T]| {
+                to.copy_from_slice(&column(a, j)[j..]);
+                to[0] += T::of(rung);
+            };
+            if self.factor_filled(fill) {
                 return Ok(rung);
             }
             let next = if rung > 0.0 { rung * 10.0 } else { mean_diagonal * 1e-12 };
@@ -73,19 +69,44 @@ impl<T: Real> Cholesky<T> {
                 return Err(Error::NotPositiveDefinite { matrix, size: m, jitter: rung });
             }
             rung = next;
-            self.fill(a);
         }
     }
 
-    fn fill(&mut self, a: MatRef<'_, T>) {
-        for j in 0..a.ncols() {
-            column_mut(self.factor.as_mut(), j)[j..].copy_from_slice(&column(a, j)[j..]);
+    /// Factors the matrix whose column j `fill` writes from the diagonal on, just before it is needed; false when it is not
+    /// positive definite, or not finite.
+    ///
+    /// ```text
+    /// L_J = (A_J − L_<J L_J,<Jᵀ) L_JJ⁻ᵀ      columns J, rows from J on
+    /// ```
+    pub(crate) fn factor_filled(&mut self, fill: impl Fn(usize, &mut [T])) -> bool {
+        let Self { factor, block_inverses, panels } = self;
+        let m = factor.nrows();
+        panels.resize(m, m);
+        for start in (0..m).step_by(STEP) {
+            let (width, end) = (STEP.min(m - start), m.min(start + STEP));
+            let (done, rest) = factor.as_mut().split_at_col_mut(start);
+            let mut columns = rest.submatrix_mut(start, 0, m - start, width);
+            for j in 0..width {
+                fill(start + j, &mut column_mut(columns.as_mut(), j)[j..]);
+            }
+            let above = done.as_ref().subrows(start, width).transpose();
+            panels.times((start, 0), columns.as_mut(), Part::Lower, Accum::Add, above, T::of(-1.0));
+            let (diagonal, mut below) = columns.split_at_row_mut(width);
+            let mut inverse = block_inverses.as_mut().submatrix_mut(0, start, width, width);
+            if !factor_block(diagonal, inverse.as_mut()) {
+                return false;
+            }
+            panels.put((end, start), below.as_ref());
+            for c in (0..width).step_by(2 * COLUMNS) {
+                // Below the diagonal of the inverse there is nothing to multiply.
+                let count = (2 * COLUMNS).min(width - c);
+                let right = inverse.as_ref().submatrix(0, c, c + count, count);
+                let out = below.as_mut().subcols_mut(c, count);
+                panels.times((end, start), out, Part::All, Accum::Replace, right, T::of(1.0));
+            }
+            panels.put((end, start), below.as_ref());
         }
-    }
-
-    /// Factors what stands in the lower triangle; false when it is not positive definite, or not finite.
-    pub(crate) fn factor_in_place(&mut self) -> bool {
-        factor(self.factor.as_mut(), self.block_inverses.as_mut(), self.copy.as_mut())
+        true
     }
 
     /// `x ← A⁻¹ x`.
@@ -97,22 +118,64 @@ impl<T: Real> Cholesky<T> {
 
     /// `out = L⁻¹ x`, columns of `x [M, K]` shared among the threads; `x` is left holding anything.
     pub fn half_solve(&self, x: MatMut<'_, T>, out: MatMut<'_, T>, threads: usize) {
-        let (l, inverses) = (self.factor.as_ref(), self.block_inverses.as_ref());
-        share_columns(x, out, threads, &|x, out| solve_left(l, inverses, x, out));
+        share_columns(x, out, threads, &|x, out| self.solve_left(x, out));
     }
 
     /// `out = L⁻ᵀ x`, in the same manner.
     pub fn half_solve_transposed(&self, x: MatMut<'_, T>, out: MatMut<'_, T>, threads: usize) {
-        let (l, inverses) = (self.factor.as_ref(), self.block_inverses.as_ref());
-        share_columns(x, out, threads, &|x, out| solve_left_transposed(l, inverses, x, out));
+        share_columns(x, out, threads, &|x, out| self.solve_left_transposed(x, out));
+    }
+
+    /// `out_I = L_II⁻¹ (x_I − L_I,<I out_<I)`.
+    fn solve_left(&self, mut x: MatMut<'_, T>, mut out: MatMut<'_, T>) {
+        let (m, one) = (out.nrows(), T::of(1.0));
+        for start in (0..m).step_by(STEP) {
+            let width = STEP.min(m - start);
+            let (done, next) = out.as_mut().split_at_row_mut(start);
+            let (mut x, mut next) = (x.as_mut().subrows_mut(start, width), next.subrows_mut(0, width));
+            self.panels.times((start, 0), x.as_mut(), Part::All, Accum::Add, done.as_ref(), -one);
+            Panels::lend(self.block_inverse(start, width).transpose(), |inverse| {
+                for row in (0..width).step_by(BLOCK) {
+                    let rows = BLOCK.min(width - row);
+                    let (to, x) = (next.as_mut().subrows_mut(row, rows), x.as_ref().subrows(0, row + rows));
+                    inverse.times((row, 0), to, Part::All, Accum::Replace, x, one);
+                }
+            });
+        }
+    }
+
+    /// `out_I = L_II⁻ᵀ (x_I − L_>I,Iᵀ out_>I)`.
+    fn solve_left_transposed(&self, mut x: MatMut<'_, T>, mut out: MatMut<'_, T>) {
+        let (m, one) = (out.nrows(), T::of(1.0));
+        for start in (0..m).step_by(STEP).rev() {
+            let (width, end) = (STEP.min(m - start), m.min(start + STEP));
+            let (next, done) = out.as_mut().split_at_row_mut(end);
+            let (mut x, mut next) = (x.as_mut().subrows_mut(start, width), next.subrows_mut(start, width));
+            Panels::lend(self.factor.as_ref().submatrix(end, start, m - end, width).transpose(), |below| {
+                below.times((0, 0), x.as_mut(), Part::All, Accum::Add, done.as_ref(), -one);
+            });
+            Panels::lend(self.block_inverse(start, width), |inverse| {
+                for row in (0..width).step_by(BLOCK) {
+                    let rows = BLOCK.min(width - row);
+                    let (to, x) =
+                        (next.as_mut().subrows_mut(row, rows), x.as_ref().subrows(row, width - row));
+                    inverse.times((row, row), to, Part::All, Accum::Replace, x, one);
+                }
+            });
+        }
+    }
+
+    /// `L⁻ᵀ` of a diagonal block.
+    fn block_inverse(&self, start: usize, width: usize) -> MatRef<'_, T> {
+        self.block_inverses.as_ref().submatrix(0, start, width, width)
     }
 
     /// `L⁻¹` written out `[M, M]`, lower triangular with zeros above.
     pub(crate) fn inverse_factor(&self, mut out: MatMut<'_, T>) {
         out.fill(T::default());
         let m = out.nrows();
-        let mut scratch = zeros(m.div_ceil(2).next_multiple_of(BLOCK), m.div_ceil(2).next_multiple_of(BLOCK));
-        invert(self.factor.as_ref(), self.block_inverses.as_ref(), out, scratch.as_mut());
+        let half = m.div_ceil(2).next_multiple_of(STEP);
+        invert(self.factor.as_ref(), self.block_inverses.as_ref(), out, zeros(half, half).as_mut());
     }
 
     /// Lower triangle of `A⁻¹ = L⁻ᵀL⁻¹` from what [`inverse_factor`](Self::inverse_factor) gave, in strips of rows that leave
@@ -126,53 +189,6 @@ impl<T: Real> Cholesky<T> {
             product(out.as_mut().submatrix_mut(start, 0, rows, start + rows), left, right, 1.0, threads);
         }
     }
-
-    /// The matrix that [`factor_in_place`](Self::factor_in_place) takes from the lower triangle.
-    pub(crate) fn lower_mut(&mut self) -> MatMut<'_, T> {
-        self.factor.as_mut()
-    }
-}
-
-/// `L` in place of the lower triangle of `a`: `L₁`, then `L₂₁ = A₂₁L₁⁻ᵀ`, then `L₂` of `A₂ − L₂₁L₂₁ᵀ`; and the inverses of its
-/// diagonal blocks. `copy` is `[n, BLOCK]`.
-fn factor<T: Real>(a: MatMut<'_, T>, inverses: MatMut<'_, T>, mut copy: MatMut<'_, T>) -> bool {
-    let n = a.nrows();
-    if n <= BLOCK {
-        return factor_block(a, inverses.submatrix_mut(0, 0, n, n));
-    }
-    let middle = half(n);
-    let (left, right) = a.split_at_col_mut(middle);
-    let (mut inverses_1, inverses_2) = inverses.split_at_col_mut(middle);
-    let (mut upper, mut below) = left.split_at_row_mut(middle);
-    let mut lower = right.subrows_mut(middle, n - middle);
-    if !factor(upper.as_mut(), inverses_1.as_mut(), copy.as_mut()) {
-        return false;
-    }
-    solve_right(upper.as_ref(), inverses_1.as_ref(), below.as_mut(), copy.as_mut());
-    lower_product(lower.as_mut(), Accum::Add, below.as_ref(), below.as_ref().transpose(), -1.0, 1);
-    factor(lower, inverses_2, copy)
-}
-
-/// `x ← x L⁻ᵀ` for `x [K, n]`; `copy` is `[K, BLOCK]`.
-fn solve_right<T: Real>(
-    l: MatRef<'_, T>,
-    inverses: MatRef<'_, T>,
-    x: MatMut<'_, T>,
-    mut copy: MatMut<'_, T>,
-) {
-    let n = l.nrows();
-    if n <= BLOCK {
-        let mut copy = copy.submatrix_mut(0, 0, x.nrows(), n);
-        copy.copy_from(x.as_ref());
-        return product(x, copy.as_ref(), inverses.submatrix(0, 0, n, n), 1.0, 1);
-    }
-    let middle = half(n);
-    let (mut x_1, mut x_2) = x.split_at_col_mut(middle);
-    let (inverses_1, inverses_2) = inverses.split_at_col(middle);
-    solve_right(l.submatrix(0, 0, middle, middle), inverses_1, x_1.as_mut(), copy.as_mut());
-    let below = l.submatrix(middle, 0, n - middle, middle).transpose();
-    add_product(x_2.as_mut(), x_1.as_ref(), below, -1.0, 1);
-    solve_right(l.submatrix(middle, middle, n - middle, n - middle), inverses_2, x_2, copy);
 }
 
 /// `L⁻¹` into the lower triangle of `out`: `[L₁ 0; L₂₁ L₂]⁻¹ = [L₁⁻¹ 0; −L₂⁻¹L₂₁L₁⁻¹ L₂⁻¹]`.
@@ -183,7 +199,7 @@ fn invert<T: Real>(
     mut scratch: MatMut<'_, T>,
 ) {
     let n = l.nrows();
-    if n <= BLOCK {
+    if n <= STEP {
         for j in 0..n {
             for i in 0..=j {
                 out[(j, i)] = inverses[(i, j)];
@@ -191,7 +207,7 @@ fn invert<T: Real>(
         }
         return;
     }
-    let middle = half(n);
+    let middle = half(n, STEP);
     let (inverses_1, inverses_2) = inverses.split_at_col(middle);
     let (mut upper, mut lower) = out.split_at_row_mut(middle);
     invert(
@@ -233,43 +249,8 @@ fn share_columns<T: Real>(
 }
 
 /// First half of `n`, on a block's boundary; `n` is larger than a block.
-pub(crate) fn half(n: usize) -> usize {
-    (n / 2).next_multiple_of(BLOCK).min(n - 1)
-}
-
-/// `out = L⁻¹ x` for `x [n, K]`, which holds anything afterwards.
-fn solve_left<T: Real>(l: MatRef<'_, T>, inverses: MatRef<'_, T>, x: MatMut<'_, T>, out: MatMut<'_, T>) {
-    let n = l.nrows();
-    if n <= BLOCK {
-        return product(out, inverses.submatrix(0, 0, n, n).transpose(), x.as_ref(), 1.0, 1);
-    }
-    let middle = half(n);
-    let ((x_1, mut x_2), (mut out_1, out_2)) = (x.split_at_row_mut(middle), out.split_at_row_mut(middle));
-    let (inverses_1, inverses_2) = inverses.split_at_col(middle);
-    solve_left(l.submatrix(0, 0, middle, middle), inverses_1, x_1, out_1.as_mut());
-    add_product(x_2.as_mut(), l.submatrix(middle, 0, n - middle, middle), out_1.as_ref(), -1.0, 1);
-    solve_left(l.submatrix(middle, middle, n - middle, n - middle), inverses_2, x_2, out_2);
-}
-
-/// `out = L⁻ᵀ x` for `x [n, K]`, which holds anything afterwards.
-fn solve_left_transposed<T: Real>(
-    l: MatRef<'_, T>,
-    inverses: MatRef<'_, T>,
-    x: MatMut<'_, T>,
-    out: MatMut<'_, T>,
-) {
-    let n = l.nrows();
-    if n <= BLOCK {
-        return product(out, inverses.submatrix(0, 0, n, n), x.as_ref(), 1.0, 1);
-    }
-    let middle = half(n);
-    let ((mut x_1, x_2), (out_1, mut out_2)) = (x.split_at_row_mut(middle), out.split_at_row_mut(middle));
-    let (inverses_1, inverses_2) = inverses.split_at_col(middle);
-    let lower = l.submatrix(middle, middle, n - middle, n - middle);
-    solve_left_transposed(lower, inverses_2, x_2, out_2.as_mut());
-    let below = l.submatrix(middle, 0, n - middle, middle).transpose();
-    add_product(x_1.as_mut(), below, out_2.as_ref(), -1.0, 1);
-    solve_left_transposed(l.submatrix(0, 0, middle, middle), inverses_1, x_1, out_1);
+pub(crate) fn half(n: usize, block: usize) -> usize {
+    (n / 2).next_multiple_of(block).min(n - 1)
 }
 
 #[cfg(test)]
@@ -312,9 +293,10 @@ mod tests {
         for at in [0, 31, 32, 63, 99] {
             for wrong in [-1.0, 0.0, f64::NAN, 1e31] {
                 let mut chol = Cholesky::with_size(n);
-                chol.lower_mut().copy_from(positive(n));
-                chol.lower_mut()[(at, at)] = wrong;
-                assert!(!chol.factor_in_place(), "{wrong} at {at}");
+                let mut a = positive(n);
+                a[(at, at)] = wrong;
+                let fill = |j: usize, to: &mut [f64]| to.copy_from_slice(&column(a.as_ref(), j)[j..]);
+                assert!(!chol.factor_filled(fill), "{wrong} at {at}");
             }
         }
     }

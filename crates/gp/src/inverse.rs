@@ -73,7 +73,7 @@ fn invert<T: Real>(mut a: MatMut<'_, T>, mut scratch: MatMut<'_, T>, threads: us
         product(a, upper.as_ref(), upper.as_ref().transpose(), 1.0, 1);
         return Some(log_determinant);
     }
-    let middle = half(n);
+    let middle = half(n, BLOCK);
     let (left, right) = a.as_mut().split_at_col_mut(middle);
     let (mut a_1, mut a_21) = left.split_at_row_mut(middle);
     let mut a_2 = right.subrows_mut(middle, n - middle);

@@ -9,13 +9,11 @@
 //! ```
 
 use crate::Real;
-use crate::matrix::{column, column_mut, dot, middle_of_triangle, product, vectorised};
-use faer::{MatMut, MatRef};
+use crate::matrix::{column, column_mut, dot, dot_here, strips_of, vectorised};
+use crate::tile::{Panels, Part};
+use faer::{Accum, MatMut, MatRef};
 use pulp::{Simd, WithSimd};
 use serde::{Deserialize, Serialize};
-
-/// Columns of a symmetric matrix that are filled at a time: the part above their diagonal block stays untouched.
-const STRIP: usize = 64;
 
 /// A positive definite function of two feature vectors; see the module's equations.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -49,6 +47,27 @@ pub enum Kernel {
         /// c
         offset: f64,
     },
+}
+
+/// Points as the left side of products.
+#[derive(Debug, Clone)]
+pub(crate) struct Left<T: Real> {
+    rows: Panels<T>,              // [A, D]
+    pub(crate) across: Panels<T>, // [D, A]
+    pub(crate) norms: Vec<T>,     // [A]  ‖aᵢ‖²
+}
+
+impl<T: Real> Left<T> {
+    pub(crate) fn new() -> Self {
+        Self { rows: Panels::new(), across: Panels::new(), norms: Vec::new() }
+    }
+
+    /// Takes over the columns of `a [D, A]`.
+    pub(crate) fn set(&mut self, a: MatRef<'_, T>) {
+        self.rows.pack(a.transpose());
+        self.across.pack(a);
+        self.norms = squared_norms(a);
+    }
 }
 
 impl Kernel {
@@ -110,119 +129,46 @@ impl Kernel {
         }
     }
 
-    /// All pairs of columns: `k[i, j] = k(aᵢ, bⱼ)  [A, B]`, and where it is needed the slope
+    /// All pairs of points: `k[i, j] = k(aᵢ, bⱼ)  [A, B]`, and where it is needed the slope
     /// `h[i, j] = ∂k/∂‖aᵢ−bⱼ‖²` (the rbf kernel's is `−γk`; the linear kernel has none).
     pub(crate) fn gram<T: Real>(
         &self,
-        a: MatRef<'_, T>,
+        a: &Left<T>,
         b: MatRef<'_, T>,
-        mut k: MatMut<'_, T>,
-        mut h: Option<MatMut<'_, T>>,
+        k: MatMut<'_, T>,
+        h: Option<MatMut<'_, T>>,
         threads: usize,
     ) {
-        if threads > 1 && b.ncols() >= 64 {
-            let (left, right) = (threads / 2, threads - threads / 2);
-            let middle = b.ncols() * left / threads;
-            let ((k_left, k_right), (b_left, b_right)) = (k.split_at_col_mut(middle), b.split_at_col(middle));
-            let (h_left, h_right) = h.map(|h| h.split_at_col_mut(middle)).unzip();
-            rayon::join(
-                || self.gram(a, b_left, k_left, h_left, left),
-                || self.gram(a, b_right, k_right, h_right, right),
-            );
-            return;
-        }
-        product(k.as_mut(), a.transpose(), b, 1.0, 1);
-        let (a_norms, b_norms) = (squared_norms(a), squared_norms(b));
-        for (j, &b_norm) in b_norms.iter().enumerate() {
-            let slope = h.as_mut().map(|h| column_mut(h.as_mut(), j));
-            self.finish_column(&a_norms, b_norm, column_mut(k.as_mut(), j), slope);
-        }
+        let b_norms = squared_norms(b);
+        strips_of([Some(k), h], threads, &|start, [k, h]| {
+            let mut k = k.expect("it is given");
+            let (rows, width) = (k.nrows(), k.ncols());
+            a.rows.times((0, 0), k.as_mut(), Part::All, Accum::Replace, b.subcols(start, width), T::of(1.0));
+            let (a_norms, b_norms) = (&a.norms[..rows], &b_norms[start..start + width]);
+            pulp::Arch::new().dispatch(Finish { kernel: self, a_norms, b_norms, k, h, lower: false });
+        });
     }
 
-    /// The lower triangle of `k(aᵢ, aⱼ)  [A, A]`, and once more in `copy`, made while it is in the cache; entries above the
-    /// diagonal blocks are left as they are.
+    /// The lower triangle of `k(aᵢ, aⱼ)  [A, A]`; entries above the diagonal are left as they are.
     pub(crate) fn gram_lower<T: Real>(
         &self,
+        left: &Left<T>,
         a: MatRef<'_, T>,
-        mut k: MatMut<'_, T>,
-        mut h: Option<MatMut<'_, T>>,
-        mut copy: Option<MatMut<'_, T>>,
+        k: MatMut<'_, T>,
+        h: Option<MatMut<'_, T>>,
         threads: usize,
     ) {
         let n = a.ncols();
-        if threads > 1 && n >= 192 {
-            // The square below the upper triangle, beside both triangles.
-            let (left, right) = (threads / 2, threads - threads / 2);
-            let middle = middle_of_triangle(n);
-            let (k_left, k_right) = k.split_at_col_mut(middle);
-            let (upper, mut below) = k_left.split_at_row_mut(middle);
-            let (h_left, h_right) = h.map(|h| h.split_at_col_mut(middle)).unzip();
-            let (h_upper, h_below) = h_left.map(|h| h.split_at_row_mut(middle)).unzip();
-            let (a_left, a_right) = a.split_at_col(middle);
-            let lower = k_right.subrows_mut(middle, n - middle);
-            let h_lower = h_right.map(|h| h.subrows_mut(middle, n - middle));
-            let (copy_left, copy_right) = copy.map(|copy| copy.split_at_col_mut(middle)).unzip();
-            let (copy_upper, copy_below) = copy_left.map(|copy| copy.split_at_row_mut(middle)).unzip();
-            let copy_lower = copy_right.map(|copy| copy.subrows_mut(middle, n - middle));
-            rayon::join(
-                || {
-                    self.gram(a_right, a_left, below.as_mut(), h_below, left);
-                    if let Some(mut copy) = copy_below {
-                        copy.copy_from(below.as_ref());
-                    }
-                },
-                || {
-                    self.gram_lower(a_left, upper, h_upper, copy_upper, right);
-                    self.gram_lower(a_right, lower, h_lower, copy_lower, right);
-                },
-            );
-            return;
-        }
-        let norms = squared_norms(a);
-        for start in (0..n).step_by(STRIP) {
-            let width = STRIP.min(n - start);
-            let mut strip = k.as_mut().submatrix_mut(start, start, n - start, width);
-            product(strip.as_mut(), a.subcols(start, n - start).transpose(), a.subcols(start, width), 1.0, 1);
-            for j in 0..width {
-                let slope = h.as_mut().map(|h| &mut column_mut(h.as_mut(), start + j)[start..]);
-                let k = column_mut(strip.as_mut(), j);
-                self.finish_column(&norms[start..], norms[start + j], k, slope);
-                if let Some(copy) = &mut copy {
-                    column_mut(copy.as_mut(), start + j)[start..].copy_from_slice(k);
-                }
-            }
-        }
-    }
-
-    /// Turns a column of inner products into one of kernel values (and slopes).
-    fn finish_column<T: Real>(&self, a_norms: &[T], b_norm: T, k: &mut [T], h: Option<&mut [T]>) {
-        // Each loop is a function of plain values: through a closure's references it would not vectorise.
-        match (*self, h) {
-            (Self::Rbf { scale, gamma }, _) => {
-                let (scale, gamma) = (T::of(scale), T::of(-gamma));
-                pulp::Arch::new().dispatch(RbfColumn { k, a_norms, b_norm, scale, minus_gamma: gamma });
-            }
-            (Self::Matern32 { scale, gamma }, Some(h)) => {
-                let (scale, gamma) = (T::of(scale), T::of(gamma));
-                vectorised(
-                    #[inline(always)]
-                    move || matern32_column(k, h, a_norms, b_norm, scale, gamma),
-                );
-            }
-            (Self::Matern52 { scale, gamma }, Some(h)) => {
-                let (scale, gamma) = (T::of(scale), T::of(gamma));
-                vectorised(
-                    #[inline(always)]
-                    move || matern52_column(k, h, a_norms, b_norm, scale, gamma),
-                );
-            }
-            (Self::Matern32 { .. } | Self::Matern52 { .. }, None) => {
-                unreachable!("a Matérn kernel is given room for its slopes")
-            }
-            (Self::Linear { scale, offset }, _) => {
-                k.iter_mut().for_each(|k| *k = T::of(scale) * *k + T::of(offset));
-            }
-        }
+        strips_of([Some(k), h], threads, &|start, strips| {
+            let [k, h] = strips.map(|strip| Some(strip?.subrows_mut(start, n - start)));
+            let mut k = k.expect("it is given");
+            let width = k.ncols();
+            let right = a.subcols(start, width);
+            left.rows.times((start, 0), k.as_mut(), Part::Lower, Accum::Replace, right, T::of(1.0));
+            let a_norms = &left.norms[start..];
+            let b_norms = &a_norms[..width];
+            pulp::Arch::new().dispatch(Finish { kernel: self, a_norms, b_norms, k, h, lower: true });
+        });
     }
 
     /// Whether [`gram`](Self::gram) must be given room for slopes.
@@ -236,6 +182,48 @@ impl Kernel {
 fn squared_distance<T: Real>(a_norm: T, b_norm: T, inner: T) -> T {
     let d = a_norm + b_norm - T::of(2.0) * inner;
     if d > T::default() { d } else { T::default() }
+}
+
+/// Turns inner products into kernel values (and slopes), column by column; `lower` from the diagonal on.
+struct Finish<'a, T: Real> {
+    kernel: &'a Kernel,
+    a_norms: &'a [T],
+    b_norms: &'a [T],
+    k: MatMut<'a, T>,
+    h: Option<MatMut<'a, T>>,
+    lower: bool,
+}
+
+impl<T: Real> WithSimd for Finish<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { kernel, a_norms, b_norms, mut k, mut h, lower } = self;
+        for (j, &b_norm) in b_norms.iter().enumerate() {
+            let from = if lower { j } else { 0 };
+            let (k, a_norms) = (&mut column_mut(k.as_mut(), j)[from..], &a_norms[from..]);
+            let h = h.as_mut().map(|h| &mut column_mut(h.as_mut(), j)[from..]);
+            match (*kernel, h) {
+                (Kernel::Rbf { scale, gamma }, _) => {
+                    let (scale, minus_gamma) = (T::of(scale), T::of(-gamma));
+                    RbfColumn { k, a_norms, b_norm, scale, minus_gamma }.with_simd(simd);
+                }
+                (Kernel::Matern32 { scale, gamma }, Some(h)) => {
+                    matern32_column(k, h, a_norms, b_norm, T::of(scale), T::of(gamma));
+                }
+                (Kernel::Matern52 { scale, gamma }, Some(h)) => {
+                    matern52_column(k, h, a_norms, b_norm, T::of(scale), T::of(gamma));
+                }
+                (Kernel::Matern32 { .. } | Kernel::Matern52 { .. }, None) => {
+                    unreachable!("a Matérn kernel is given room for its slopes")
+                }
+                (Kernel::Linear { scale, offset }, _) => {
+                    k.iter_mut().for_each(|k| *k = T::of(scale) * *k + T::of(offset));
+                }
+            }
+        }
+    }
 }
 
 struct RbfColumn<'a, T: Real> {
@@ -307,5 +295,8 @@ fn matern52_column<T: Real>(k: &mut [T], h: &mut [T], a_norms: &[T], b_norm: T, 
 
 /// `‖xⱼ‖²` for each column.
 fn squared_norms<T: Real>(x: MatRef<'_, T>) -> Vec<T> {
-    (0..x.ncols()).map(|j| dot(column(x, j), column(x, j))).collect()
+    vectorised(
+        #[inline(always)]
+        || (0..x.ncols()).map(|j| dot_here(column(x, j), column(x, j))).collect(),
+    )
 }

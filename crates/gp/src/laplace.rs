@@ -191,13 +191,17 @@ impl<T: Real> Laplace<T> {
         let trace: f64 = (0..n).map(|i| 1.0 + self.at.w[i] * self.k[(i, i)].to_f64()).sum();
         let (mean_diagonal, mut jitter) = (trace / n as f64, 0.0);
         loop {
-            fill(self.k.as_ref(), root_w, 1.0 + jitter, self.b_inverse.lower_mut());
+            let k = self.k.as_ref();
+            let mut b = self.b_inverse.lower_mut();
+            vectorised(
+                #[inline(always)]
+                || (0..n).for_each(|j| fill(k, root_w, 1.0 + jitter, j, &mut column_mut(b.as_mut(), j)[j..])),
+            );
             if let Some(log_determinant) = self.b_inverse.invert(1.0, self.threads) {
                 self.log_determinant = log_determinant;
                 return Ok(());
             }
-            fill(self.k.as_ref(), root_w, 1.0 + jitter, self.chol.lower_mut());
-            if self.chol.factor_in_place() {
+            if self.chol.factor_filled(|j, to| fill(k, root_w, 1.0 + jitter, j, to)) {
                 self.log_determinant = self.chol.log_determinant();
                 self.b_inverse.invert_by(&self.chol, self.threads);
                 return Ok(());
@@ -332,20 +336,14 @@ impl Point {
     }
 }
 
-/// Lower triangle of `diagonal·I + W½KW½`.
-fn fill<T: Real>(k: MatRef<'_, T>, root_w: &[f64], diagonal: f64, mut to: MatMut<'_, T>) {
-    vectorised(
-        #[inline(always)]
-        || {
-            for (j, &root_j) in root_w.iter().enumerate() {
-                let (k, to) = (&column(k, j)[j..], &mut column_mut(to.as_mut(), j)[j..]);
-                for ((to, k), root) in to.iter_mut().zip(k).zip(&root_w[j..]) {
-                    *to = T::of(root_j * root * k.to_f64());
-                }
-                to[0] += T::of(diagonal);
-            }
-        },
-    );
+/// Column j of `diagonal·I + W½KW½` from the diagonal on.
+#[inline(always)]
+fn fill<T: Real>(k: MatRef<'_, T>, root_w: &[f64], diagonal: f64, j: usize, to: &mut [T]) {
+    let (k, root_j, root_w) = (&column(k, j)[j..], root_w[j], &root_w[j..]);
+    for ((to, k), root) in to.iter_mut().zip(k).zip(root_w) {
+        *to = T::of(root_j * root * k.to_f64());
+    }
+    to[0] += T::of(diagonal);
 }
 
 fn largest(x: &[f64]) -> f64 {

@@ -32,6 +32,7 @@ mod posterior;
 mod pull_back;
 mod real;
 mod ridge;
+mod tile;
 
 pub use cholesky::Cholesky;
 pub use classes::{Link, class_loss, class_probabilities, classes_of};

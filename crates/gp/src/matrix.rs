@@ -5,9 +5,8 @@
 //! Halving never changes the order in which an entry is summed.
 
 use crate::Real;
-use faer::linalg::matmul::matmul;
-use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use crate::tile::{Part, multiply as multiply_tiles};
+use faer::{Accum, Mat, MatMut, MatRef};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,17 +70,30 @@ pub(crate) fn strips<T: Real, R: Send>(
     threads: usize,
     work: &(impl Fn(usize, MatMut<'_, T>) -> R + Sync),
 ) -> Vec<R> {
-    let (mut parts, mut rest, mut start) = (Vec::new(), matrix, 0);
-    while rest.ncols() > STRIP {
-        let (strip, right) = rest.split_at_col_mut(STRIP);
-        parts.push((start, strip));
-        (rest, start) = (right, start + STRIP);
+    strips_of([Some(matrix)], threads, &|start, [strip]| work(start, strip.expect("it is given")))
+}
+
+/// The same for several matrices of equal size, of which some may be missing.
+pub(crate) fn strips_of<T: Real, R: Send, const N: usize>(
+    mut matrices: [Option<MatMut<'_, T>>; N],
+    threads: usize,
+    work: &(impl Fn(usize, [Option<MatMut<'_, T>>; N]) -> R + Sync),
+) -> Vec<R> {
+    let columns = matrices.iter().flatten().map(|matrix| matrix.ncols()).next().unwrap_or(0);
+    let mut parts = Vec::new();
+    for start in (0..columns).step_by(STRIP) {
+        let width = STRIP.min(columns - start);
+        let strips = matrices.each_mut().map(|matrix| {
+            let (strip, rest) = matrix.take()?.split_at_col_mut(width);
+            *matrix = Some(rest);
+            Some(strip)
+        });
+        parts.push((start, strips));
     }
-    parts.push((start, rest));
     if threads < 2 {
-        return parts.into_iter().map(|(start, strip)| work(start, strip)).collect();
+        return parts.into_iter().map(|(start, strips)| work(start, strips)).collect();
     }
-    parts.into_par_iter().with_max_len(1).map(|(start, strip)| work(start, strip)).collect()
+    parts.into_par_iter().with_max_len(1).map(|(start, strips)| work(start, strips)).collect()
 }
 
 /// Below so many multiplications a second thread costs more than it brings.
@@ -119,7 +131,7 @@ fn shared_product<T: Real>(
 ) {
     let (rows, columns) = (out.nrows(), out.ncols());
     if threads < 2 || rows * columns * a.ncols() < WORTH_SHARING {
-        return matmul(out, accumulate, a, b, alpha, Par::Seq);
+        return multiply_tiles(out, Part::All, accumulate, a, b, alpha);
     }
     let (left, right) = (threads / 2, threads - threads / 2);
     if columns >= rows {
@@ -163,8 +175,7 @@ pub(crate) fn lower_product<T: Real>(
 ) {
     let n = out.nrows();
     if threads < 2 || n < 192 || n * n * a.ncols() < WORTH_SHARING {
-        let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-        return triangular::matmul(out, lower, accumulate, a, full, b, full, T::of(alpha), Par::Seq);
+        return multiply_tiles(out, Part::Lower, accumulate, a, b, T::of(alpha));
     }
     let (left, right) = (threads / 2, threads - threads / 2);
     let middle = middle_of_triangle(n);

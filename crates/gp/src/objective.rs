@@ -14,11 +14,14 @@
 use crate::cholesky::Cholesky;
 use crate::classes::{Link, class_loss};
 use crate::gaussian::{Coupling, Gaussian};
+use crate::kernel::Left;
 use crate::laplace::{Laplace, LaplaceValue};
 use crate::matrix::{
-    add_product, both, column, column_mut, in_pool, lower_product, multiply, product, subtract_squares, zeros,
+    add_product, both, column, column_mut, in_pool, lower_product, multiply, product, strips,
+    subtract_squares, zeros,
 };
 use crate::pull_back::{Pair, Slope, Spare, Sums, Symmetric, mirror};
+use crate::tile::{Panels, Part};
 use crate::{Error, InducingPoints, Kernel, Real};
 use faer::{Accum, Mat, MatMut, MatRef};
 
@@ -56,13 +59,16 @@ pub struct Gradient<T: Real> {
 #[derive(Debug)]
 pub struct Objective<T: Real> {
     threads: usize,
+    z: Left<T>,
+    phi: Left<T>,
     points: Points<T>,
     rows: Rows<T>,
-    solved: Mat<T>, // [M, N+2C]  K_zx | r, then B | α | B m̄
-    cov: Mat<T>,    // [N, N], lower: K_xx − K_xz B
-    g: Mat<T>,      // [N, N]
-    m_bar: Mat<T>,  // [N, C]
-    y_hat: Mat<T>,  // [N, C]
+    solved: Mat<T>,         // [M, N+2C]  K_zx | r, then B | α | B m̄
+    solved_left: Panels<T>, // [M, N+2C]  B | α | B m̄
+    cov: Mat<T>,            // [N, N], lower: K_xx − K_xz B
+    g: Mat<T>,              // [N, N]
+    m_bar: Mat<T>,          // [N, C]
+    y_hat: Mat<T>,          // [N, C]
     gaussian: Option<Gaussian<T>>,
     laplace: Option<Laplace<T>>,
     gradient: Gradient<T>,
@@ -74,7 +80,7 @@ struct Points<T: Real> {
     k: Mat<T>,         // [M, M], lower; E after the way back
     h: Option<Mat<T>>, // [M, M], lower: ∂k/∂‖·‖² for kernels that cannot derive it from k
     chol: Cholesky<T>,
-    left: Mat<T>, // [M, N+2C]  A | L⁻¹r, later B G | −½ B m̄ | −½ α
+    right: Mat<T>, // [M, N+2C]  A | L⁻¹r, later B G | −½ B m̄ | −½ α
     spare: Spare<T>,
     scratch: Mat<T>, // [D, M]
 }
@@ -140,11 +146,13 @@ impl<T: Real> Objective<T> {
         let slopes = |rows, columns| kernel.needs_slopes().then(|| zeros(rows, columns));
         Self {
             threads,
+            z: Left::new(),
+            phi: Left::new(),
             points: Points {
                 k: zeros(m, m),
                 h: slopes(m, m),
                 chol: Cholesky::with_size(m),
-                left: zeros(m, n + 2 * c),
+                right: zeros(m, n + 2 * c),
                 spare: Spare::new(),
                 scratch: zeros(d, m),
             },
@@ -157,6 +165,7 @@ impl<T: Real> Objective<T> {
                 scratch: zeros(d, n),
             },
             solved: zeros(m, n + 2 * c),
+            solved_left: Panels::new(),
             cov: zeros(n, n),
             g: zeros(n, n),
             m_bar: zeros(n, c),
@@ -219,8 +228,10 @@ impl<T: Real> Objective<T> {
         let (n, d, c) = (self.rows(), model.inducing.dim(), model.inducing.outputs());
         let threads = self.threads;
         assert_eq!(y.len(), n * c, "y is [N, C]");
-        let (points, rows) = (&mut self.points, &mut self.rows);
-        points.gram(&model, threads);
+        let (points, rows, z, phi_left) = (&mut self.points, &mut self.rows, &mut self.z, &mut self.phi);
+        z.set(model.inducing.columns());
+        let z = &*z;
+        points.gram(&model, z, threads);
         let (jitter, features) = both(
             threads,
             || points.factor(&model),
@@ -228,7 +239,8 @@ impl<T: Real> Objective<T> {
                 let features = forward();
                 assert_eq!(features.as_ref().len(), n * d, "phi is [N, D]");
                 let phi = MatRef::from_column_major_slice(features.as_ref(), d, n);
-                rows.gram(&model, phi, threads);
+                phi_left.set(phi);
+                rows.gram(&model, z, phi_left, phi, threads);
                 features
             },
         );
@@ -249,17 +261,23 @@ impl<T: Real> Objective<T> {
     fn pull_back(&mut self, model: &Model<'_, T>, phi: MatRef<'_, T>, backward: impl FnOnce(&[T]) + Send) {
         let (n, c, threads) = (phi.ncols(), model.inducing.outputs(), self.threads);
         let (d, z) = (phi.nrows(), model.inducing.columns());
-        let (solved, mut d_r) = self.solved.as_mut().split_at_col_mut(n + c);
-        let (b, alpha) = solved.as_ref().split_at_col(n);
-        product(d_r.as_mut(), b, self.m_bar.as_ref(), 1.0, 1); // B m̄
-        let (mut b_g, mut rank) = self.points.left.as_mut().split_at_col_mut(n);
+        let (solved, d_r) = self.solved.as_mut().split_at_col_mut(n + c);
+        product(d_r, solved.as_ref().subcols(0, n), self.m_bar.as_ref(), 1.0, 1); // B m̄
+        let solved = self.solved.as_ref();
+        let (b, alpha, d_r) = (solved.subcols(0, n), solved.subcols(n, c), solved.subcols(n + c, c));
+        self.solved_left.pack(solved);
+        let (mut b_g, mut rank) = self.points.right.as_mut().split_at_col_mut(n);
         if model.couples() {
             mirror(self.g.as_mut());
-            product(b_g.as_mut(), b, self.g.as_ref(), 1.0, threads);
+            let (solved_left, g) = (&self.solved_left, self.g.as_ref());
+            strips(b_g.as_mut(), threads, &|start, out| {
+                let g = g.subcols(start, out.ncols());
+                solved_left.times((0, 0), out, Part::All, Accum::Replace, g, T::of(1.0));
+            });
         } else {
             (0..n).for_each(|j| multiply(column_mut(b_g.as_mut(), j), column(b, j), self.g[(j, j)]));
         }
-        let halved = d_r.as_ref().col_iter().chain(alpha.col_iter());
+        let halved = d_r.col_iter().chain(alpha.col_iter());
         for (mut to, from) in rank.as_mut().col_iter_mut().zip(halved) {
             to.copy_from(faer::Scale(T::of(-0.5)) * from);
         }
@@ -267,25 +285,24 @@ impl<T: Real> Objective<T> {
         let Gradient { phi: d_phi, z: d_z, w: d_w, b: d_b, log_kernel, .. } = &mut self.gradient;
         let slope = Slope { twice: b_g.as_ref(), left: alpha, right: self.m_bar.as_ref() };
         d_phi.fill(T::default());
+        let pair = Pair { a: z, b: phi, a_left: &self.z, b_left: &self.phi };
         let (sums, by_rows) = self.rows.pull_back(
             model,
-            phi,
+            pair,
             slope,
             self.g.as_ref(),
             MatMut::from_column_major_slice_mut(d_phi, d, n),
             threads,
         );
-        let (points, rows, solved) = (&mut self.points, &self.rows, self.solved.as_ref());
+        let (points, rows, solved_left) = (&mut self.points, &self.rows, &self.solved_left);
         let (by_points, ()) = both(
             threads,
             || {
                 d_z.fill(T::default());
                 let mut d_z = MatMut::from_column_major_slice_mut(d_z, d, z.ncols());
-                let pair = Pair { a: z, b: phi };
                 let of_pair =
                     model.kernel.pull_back_left(pair, rows.k_zx.as_ref(), &sums, d_z.as_mut(), threads);
-                let of_points = points.pull_back(model.kernel, z, solved, d_z.as_mut(), threads);
-                let d_r = solved.subcols(n + c, c);
+                let of_points = points.pull_back(model.kernel, pair, solved_left, d_z.as_mut(), threads);
                 add_product(d_z, model.inducing.weights(), d_r.transpose(), 1.0, 1);
                 product(MatMut::from_row_major_slice_mut(d_w, d, c), z, d_r, 1.0, 1);
                 for (output, d_b) in d_b.iter_mut().enumerate() {
@@ -308,7 +325,7 @@ impl<T: Real> Objective<T> {
         for (output, &b) in model.inducing.b.iter().enumerate() {
             column_mut(r.as_mut(), output).iter_mut().for_each(|r| *r += b);
         }
-        let Points { chol, left: half, .. } = &mut self.points;
+        let Points { chol, right: half, .. } = &mut self.points;
         let (mut solved, mut half) =
             (self.solved.as_mut().subcols_mut(0, n + c), half.as_mut().subcols_mut(0, n + c));
         chol.half_solve(solved.as_mut(), half.as_mut(), threads);
@@ -421,44 +438,50 @@ fn column_of<T: Real>(y: &[T], c: usize, output: usize) -> Vec<T> {
 }
 
 impl<T: Real> Points<T> {
-    fn gram(&mut self, model: &Model<'_, T>, threads: usize) {
+    fn gram(&mut self, model: &Model<'_, T>, z: &Left<T>, threads: usize) {
         let h = self.h.as_mut().map(|h| h.as_mut());
-        let copy = Some(self.chol.lower_mut());
-        model.kernel.gram_lower(model.inducing.columns(), self.k.as_mut(), h, copy, threads);
+        model.kernel.gram_lower(z, model.inducing.columns(), self.k.as_mut(), h, threads);
     }
 
     /// Factors `K_zz`; returns the jitter that it needed.
     fn factor(&mut self, model: &Model<'_, T>) -> Result<f64, Error> {
-        self.chol.climb_ladder("K_zz", self.k.as_ref(), model.jitter)
+        self.chol.factor_with_ladder("K_zz", self.k.as_ref(), model.jitter)
     }
 
-    /// Adds what comes through `K_zz` to `d_z`; `right` is `B | α | B m̄`. Returns the log parameters' part.
+    /// Adds what comes through `K_zz` to `d_z`; `solved` is `B | α | B m̄`. Returns the log parameters' part.
     fn pull_back(
         &mut self,
         kernel: &Kernel,
-        z: MatRef<'_, T>,
-        right: MatRef<'_, T>,
+        pair: Pair<'_, T>,
+        solved: &Panels<T>,
         d_z: MatMut<'_, T>,
         threads: usize,
     ) -> [f64; 2] {
-        let left = self.left.as_ref();
+        let right = self.right.as_ref();
         let fill = |start: usize, strip: MatMut<'_, T>| {
-            let width = strip.ncols();
-            let right = right.subrows(start, width).transpose();
-            product(strip, left.subrows(start, left.nrows() - start), right, 1.0, 1);
+            let right = right.subrows(start, strip.ncols()).transpose();
+            solved.times((start, 0), strip, Part::Lower, Accum::Replace, right, T::of(1.0));
         };
-        let points = Symmetric { a: z, k: self.k.as_mut(), h: self.h.as_ref().map(|h| h.as_ref()) };
+        let h = self.h.as_ref().map(|h| h.as_ref());
+        let points = Symmetric { a: pair.a, left: pair.a_left, k: self.k.as_mut(), h };
         kernel.pull_back_lower(points, &fill, &self.spare, d_z, self.scratch.as_mut(), threads)
     }
 }
 
 impl<T: Real> Rows<T> {
-    fn gram(&mut self, model: &Model<'_, T>, phi: MatRef<'_, T>, threads: usize) {
-        let (kernel, z) = (model.kernel, model.inducing.columns());
+    fn gram(
+        &mut self,
+        model: &Model<'_, T>,
+        z: &Left<T>,
+        phi_left: &Left<T>,
+        phi: MatRef<'_, T>,
+        threads: usize,
+    ) {
+        let kernel = model.kernel;
         kernel.gram(z, phi, self.k_zx.as_mut(), self.h_zx.as_mut().map(|h| h.as_mut()), threads);
         if model.couples() {
             let h = self.h_xx.as_mut().map(|h| h.as_mut());
-            kernel.gram_lower(phi, self.k_xx.as_mut(), h, None, threads);
+            kernel.gram_lower(phi_left, phi, self.k_xx.as_mut(), h, threads);
         } else {
             for (i, k) in kernel.diagonal(phi).into_iter().enumerate() {
                 self.k_xx[(i, i)] = k;
@@ -470,20 +493,20 @@ impl<T: Real> Rows<T> {
     fn pull_back(
         &mut self,
         model: &Model<'_, T>,
-        phi: MatRef<'_, T>,
+        pair: Pair<'_, T>,
         slope: Slope<'_, T>,
         g: MatRef<'_, T>,
         mut d_phi: MatMut<'_, T>,
         threads: usize,
     ) -> (Sums<T>, [f64; 2]) {
-        let (kernel, pair) = (model.kernel, Pair { a: model.inducing.columns(), b: phi });
+        let (kernel, phi) = (model.kernel, pair.b);
         let h_zx = self.h_zx.as_ref().map(|h| h.as_ref());
         let sums = kernel.weigh(slope, self.k_zx.as_mut(), h_zx, threads);
         let e = self.k_zx.as_ref();
         let of_pair = kernel.pull_back_right(pair, e, &sums, d_phi.as_mut(), self.scratch.as_mut(), threads);
         let of_rows = if model.couples() {
             let h = self.h_xx.as_ref().map(|h| h.as_ref());
-            let points = Symmetric { a: phi, k: self.k_xx.as_mut(), h };
+            let points = Symmetric { a: phi, left: pair.b_left, k: self.k_xx.as_mut(), h };
             let fill = |start: usize, mut strip: MatMut<'_, T>| {
                 strip.copy_from(g.submatrix(start, start, strip.nrows(), strip.ncols()));
             };

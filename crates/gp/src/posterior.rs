@@ -1,6 +1,7 @@
 //! Prediction (paper eq. 8): inducing points with `α` and the inverse of the factor of `K_zz`.
 
 use crate::cholesky::Cholesky;
+use crate::kernel::Left;
 use crate::matrix::{column, dot, in_pool, product, subtract_squares, zeros};
 use crate::{Error, InducingPoints, Kernel, Real};
 use faer::{Mat, MatRef};
@@ -15,6 +16,7 @@ const STRIP: usize = 48;
 pub struct Posterior<T: Real> {
     kernel: Kernel,
     inducing: InducingPoints<T>,
+    left: Left<T>,
     inverse: Mat<T>, // [M, M]  L⁻¹ of K_zz = L Lᵀ
     alpha: Mat<T>,   // [M, C]
     jitter: f64,
@@ -70,19 +72,16 @@ impl<T: Real> Posterior<T> {
         let m = inducing.len();
         let mut k_zz = zeros(m, m);
         let mut slopes = kernel.needs_slopes().then(|| zeros(m, m));
-        kernel.gram_lower(
-            inducing.columns(),
-            k_zz.as_mut(),
-            slopes.as_mut().map(|h| h.as_mut()),
-            None,
-            threads,
-        );
+        let mut left = Left::new();
+        left.set(inducing.columns());
+        let h = slopes.as_mut().map(|h| h.as_mut());
+        kernel.gram_lower(&left, inducing.columns(), k_zz.as_mut(), h, threads);
         let mut k_zz_chol = Cholesky::with_size(m);
         let jitter = k_zz_chol.factor_with_ladder("K_zz", k_zz.as_ref(), jitter)?;
         k_zz_chol.solve(alpha.as_mut());
         let mut inverse = zeros(m, m);
         k_zz_chol.inverse_factor(inverse.as_mut());
-        Ok(Self { kernel, inducing, inverse, alpha, jitter, threads })
+        Ok(Self { kernel, inducing, left, inverse, alpha, jitter, threads })
     }
 
     /// The inducing points.
@@ -137,7 +136,7 @@ impl<T: Real> Posterior<T> {
             let phi = MatRef::from_column_major_slice(phi, d, n);
             let mut k_zx = k_zx.as_mut().subcols_mut(0, n);
             let h = slopes.as_mut().map(|h| h.as_mut().subcols_mut(0, n));
-            self.kernel.gram(self.inducing.columns(), phi, k_zx.as_mut(), h, 1);
+            self.kernel.gram(&self.left, phi, k_zx.as_mut(), h, 1);
             for i in 0..n {
                 for output in 0..c {
                     mean[i * c + output] = dot(column(k_zx.as_ref(), i), column(self.alpha.as_ref(), output));

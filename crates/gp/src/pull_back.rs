@@ -8,12 +8,11 @@
 //! Matrices are worked on in strips of columns: one strip is a task for a thread, and the unit in which sums along
 //! rows are added up, so that no result depends on the number of threads.
 
-use crate::matrix::{
-    STRIP, add_product, column, column_mut, dot, multiply, multiply_add, product, strips, vectorised, zeros,
-};
+use crate::kernel::Left;
+use crate::matrix::{STRIP, column, column_mut, dot, dot_here, multiply_add, strips, vectorised, zeros};
+use crate::tile::{Panels, Part};
 use crate::{Kernel, Real};
-use faer::{Mat, MatMut, MatRef};
-use pulp::{Simd, WithSimd};
+use faer::{Accum, Mat, MatMut, MatRef};
 use std::sync::Mutex;
 
 /// What [`Kernel::gram`] was given.
@@ -21,6 +20,8 @@ use std::sync::Mutex;
 pub(crate) struct Pair<'a, T: Real> {
     pub(crate) a: MatRef<'a, T>, // [D, A]
     pub(crate) b: MatRef<'a, T>, // [D, B]
+    pub(crate) a_left: &'a Left<T>,
+    pub(crate) b_left: &'a Left<T>,
 }
 
 /// Sums of `E` along rows and columns, and `Σ d_k∘k`.
@@ -32,7 +33,8 @@ pub(crate) struct Sums<T: Real> {
 
 /// What [`Kernel::gram_lower`] was given and gave.
 pub(crate) struct Symmetric<'a, T: Real> {
-    pub(crate) a: MatRef<'a, T>,         // [D, A]
+    pub(crate) a: MatRef<'a, T>, // [D, A]
+    pub(crate) left: &'a Left<T>,
     pub(crate) k: MatMut<'a, T>,         // [A, A], lower
     pub(crate) h: Option<MatRef<'a, T>>, // [A, A], lower
 }
@@ -58,17 +60,25 @@ impl Kernel {
         let parts = strips(k, threads, &|start, mut strip| {
             let mut sums = Sums { rows: vec![T::default(); rows], columns: Vec::new(), weighted: 0.0 };
             let mut d = vec![T::default(); rows];
-            for j in 0..strip.ncols() {
-                let at = start + j;
-                multiply(&mut d, column(slope.twice, at), T::of(-2.0));
-                for c in 0..slope.left.ncols() {
-                    multiply_add(&mut d, slope.right[(at, c)], column(slope.left, c));
-                }
-                let h = h.map(|h| column(h, at));
-                let (sum, weighted) = self.weigh_column(column_mut(strip.as_mut(), j), &d, h, &mut sums.rows);
-                sums.columns.push(sum);
-                sums.weighted += weighted;
-            }
+            let by = By::of(self);
+            vectorised(
+                #[inline(always)]
+                || {
+                    for j in 0..strip.ncols() {
+                        let at = start + j;
+                        let twice = column(slope.twice, at);
+                        d.iter_mut().zip(twice).for_each(|(d, &twice)| *d = T::of(-2.0) * twice);
+                        for c in 0..slope.left.ncols() {
+                            let (factor, left) = (slope.right[(at, c)], column(slope.left, c));
+                            d.iter_mut().zip(left).for_each(|(d, &left)| *d += factor * left);
+                        }
+                        let h = h.map(|h| column(h, at));
+                        let (sum, weighted) = by.weigh(column_mut(strip.as_mut(), j), &d, h, &mut sums.rows);
+                        sums.columns.push(sum);
+                        sums.weighted += weighted;
+                    }
+                },
+            );
             sums
         });
         let mut sums =
@@ -93,12 +103,16 @@ impl Kernel {
     ) -> [f64; 2] {
         if let Self::Linear { scale, offset } = *self {
             // Here E = d_k itself: k = s aᵀb + c.
-            add_product(d_b, pair.a, e, scale, threads);
+            add_left(d_b, &pair.a_left.across, e, scale, threads);
             let total = offset * sums.columns.iter().map(|s| s.to_f64()).sum::<f64>();
             return [sums.weighted - total, total];
         }
-        product(scratch.as_mut(), pair.a, e, 1.0, threads);
-        let (norms, inner) = add_scaled_columns(d_b, pair.b, &sums.columns, Some(scratch.as_ref()), 2.0);
+        strips(scratch.as_mut(), threads, &|start, out| {
+            let e = e.subcols(start, out.ncols());
+            pair.a_left.across.times((0, 0), out, Part::All, Accum::Replace, e, T::of(1.0));
+        });
+        let (norms, inner) =
+            add_scaled_columns(d_b, pair.b, &pair.b_left.norms, &sums.columns, Some(scratch.as_ref()), 2.0);
         [sums.weighted, norms - 2.0 * inner]
     }
 
@@ -112,11 +126,11 @@ impl Kernel {
         threads: usize,
     ) -> [f64; 2] {
         if let Self::Linear { scale, .. } = *self {
-            add_product(d_a, pair.b, e.transpose(), scale, threads);
+            add_left(d_a, &pair.b_left.across, e.transpose(), scale, threads);
             return [0.0; 2];
         }
-        add_product(d_a.as_mut(), pair.b, e.transpose(), -2.0, threads);
-        let (norms, _) = add_scaled_columns(d_a, pair.a, &sums.rows, None, 2.0);
+        add_left(d_a.as_mut(), &pair.b_left.across, e.transpose(), -2.0, threads);
+        let (norms, _) = add_scaled_columns(d_a, pair.a, &pair.a_left.norms, &sums.rows, None, 2.0);
         [0.0, norms]
     }
 
@@ -134,7 +148,7 @@ impl Kernel {
         mut scratch: MatMut<'_, T>,
         threads: usize,
     ) -> [f64; 2] {
-        let Symmetric { a, mut k, h } = points;
+        let Symmetric { a, left, mut k, h } = points;
         let n = a.ncols();
         let parts = strips(k.as_mut(), threads, &|start, strip| {
             let width = strip.ncols();
@@ -143,14 +157,21 @@ impl Kernel {
             spare.lend(n, |d| {
                 let mut d = d.submatrix_mut(0, 0, n - start, width);
                 fill(start, d.as_mut());
-                for j in 0..width {
-                    let (k, d) = (&mut column_mut(strip.as_mut(), j)[j..], &column(d.as_ref(), j)[j..]);
-                    let diagonal = d[0].to_f64() * k[0].to_f64();
-                    let h = h.map(|h| &column(h, start + j)[start + j..]);
-                    let (before, (sum, product)) = (sums[j], self.weigh_column(k, d, h, &mut sums[j..]));
-                    weighted += 2.0 * product - diagonal;
-                    sums[j] = before + sum;
-                }
+                let by = By::of(self);
+                vectorised(
+                    #[inline(always)]
+                    || {
+                        for j in 0..width {
+                            let (k, d) =
+                                (&mut column_mut(strip.as_mut(), j)[j..], &column(d.as_ref(), j)[j..]);
+                            let diagonal = d[0].to_f64() * k[0].to_f64();
+                            let h = h.map(|h| &column(h, start + j)[start + j..]);
+                            let (before, (sum, product)) = (sums[j], by.weigh(k, d, h, &mut sums[j..]));
+                            weighted += 2.0 * product - diagonal;
+                            sums[j] = before + sum;
+                        }
+                    },
+                );
             });
             mirror(strip.subrows_mut(0, width));
             (start, sums, weighted)
@@ -162,30 +183,25 @@ impl Kernel {
         }
         let e = k.as_ref();
         strips(scratch.as_mut(), threads, &|start, mut out| {
-            let width = out.ncols();
-            product(
-                out.as_mut(),
-                a.subcols(start, n - start),
-                e.submatrix(start, start, n - start, width),
-                1.0,
-                1,
-            );
-            if start > 0 {
-                add_product(
-                    out,
-                    a.subcols(0, start),
-                    e.submatrix(start, 0, width, start).transpose(),
-                    1.0,
-                    1,
-                );
-            }
+            let (width, one) = (out.ncols(), T::of(1.0));
+            let below = e.submatrix(start, start, n - start, width);
+            left.across.times((0, start), out.as_mut(), Part::All, Accum::Replace, below, one);
+            let beside = e.submatrix(start, 0, width, start).transpose();
+            left.across.times((0, 0), out, Part::All, Accum::Add, beside, one);
         });
         if let Self::Linear { scale, offset } = *self {
             let total = offset * sums.iter().map(|s| s.to_f64()).sum::<f64>();
-            add_scaled_columns(d_a, a, &vec![T::default(); n], Some(scratch.as_ref()), -2.0 * scale);
+            add_scaled_columns(
+                d_a,
+                a,
+                &left.norms,
+                &vec![T::default(); n],
+                Some(scratch.as_ref()),
+                -2.0 * scale,
+            );
             return [weighted - total, total];
         }
-        let (norms, inner) = add_scaled_columns(d_a, a, &sums, Some(scratch.as_ref()), 4.0);
+        let (norms, inner) = add_scaled_columns(d_a, a, &left.norms, &sums, Some(scratch.as_ref()), 4.0);
         [weighted, 2.0 * (norms - inner)]
     }
 
@@ -213,44 +229,30 @@ impl Kernel {
             }
         }
     }
-
-    /// Turns a column of `k` into one of `E`, and adds it to `sums`; returns `Σ E` and `Σ d_k∘k`.
-    fn weigh_column<T: Real>(&self, k: &mut [T], d_k: &[T], h: Option<&[T]>, sums: &mut [T]) -> (T, f64) {
-        let arch = pulp::Arch::new();
-        let (sum, weighted) = match *self {
-            Self::Linear { .. } => arch.dispatch(Weigh { k, d_k, by: By::One, sums }),
-            Self::Rbf { gamma, .. } => arch.dispatch(Weigh { k, d_k, by: By::K(T::of(-gamma)), sums }),
-            _ => {
-                let h = h.expect("a Matérn kernel is given its slopes");
-                arch.dispatch(Weigh { k, d_k, by: By::H(h), sums })
-            }
-        };
-        (sum, weighted.to_f64())
-    }
 }
 
 /// What `d_k` is multiplied by.
-enum By<'a, T> {
+#[derive(Clone, Copy)]
+enum By<T> {
     One,
     K(T),
-    H(&'a [T]),
+    H,
 }
 
-struct Weigh<'a, T: Real> {
-    k: &'a mut [T],
-    d_k: &'a [T],
-    by: By<'a, T>,
-    sums: &'a mut [T],
-}
+impl<T: Real> By<T> {
+    fn of(kernel: &Kernel) -> Self {
+        match *kernel {
+            Kernel::Linear { .. } => Self::One,
+            Kernel::Rbf { gamma, .. } => Self::K(T::of(-gamma)),
+            Kernel::Matern32 { .. } | Kernel::Matern52 { .. } => Self::H,
+        }
+    }
 
-impl<T: Real> WithSimd for Weigh<'_, T> {
-    type Output = (T, T);
-
+    /// Turns a column of `k` into one of `E`, and adds it to `sums`; returns `Σ E` and `Σ d_k∘k`. Inside of [`vectorised`].
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> (T, T) {
-        let Self { k, d_k, by, sums } = self;
-        match by {
-            By::One => weigh(
+    fn weigh(self, k: &mut [T], d_k: &[T], h: Option<&[T]>, sums: &mut [T]) -> (T, f64) {
+        let (sum, weighted) = match (self, h) {
+            (Self::One, _) => weigh(
                 k,
                 d_k,
                 d_k,
@@ -258,7 +260,7 @@ impl<T: Real> WithSimd for Weigh<'_, T> {
                 #[inline(always)]
                 |d, _, _| d,
             ),
-            By::K(slope) => weigh(
+            (Self::K(slope), _) => weigh(
                 k,
                 d_k,
                 d_k,
@@ -266,7 +268,7 @@ impl<T: Real> WithSimd for Weigh<'_, T> {
                 #[inline(always)]
                 |_, _, product| slope * product,
             ),
-            By::H(h) => weigh(
+            (Self::H, Some(h)) => weigh(
                 k,
                 d_k,
                 h,
@@ -274,7 +276,9 @@ impl<T: Real> WithSimd for Weigh<'_, T> {
                 #[inline(always)]
                 |d, h, _| d * h,
             ),
-        }
+            (Self::H, None) => unreachable!("a Matérn kernel is given its slopes"),
+        };
+        (sum, weighted.to_f64())
     }
 }
 
@@ -346,24 +350,42 @@ fn add<T: Real>(out: &mut [T], x: &[T]) {
 fn add_scaled_columns<T: Real>(
     mut d: MatMut<'_, T>,
     x: MatRef<'_, T>,
+    x_norms: &[T],
     sums: &[T],
     minus: Option<MatRef<'_, T>>,
     factor: f64,
 ) -> (f64, f64) {
     let factor = T::of(factor);
-    let (mut norms, mut inner) = (0.0, 0.0);
-    for (j, &sum) in sums.iter().enumerate() {
-        let x = column(x, j);
-        let d = column_mut(d.as_mut(), j);
-        multiply_add(d, factor * sum, x);
-        norms += sum.to_f64() * dot(x, x).to_f64();
-        if let Some(minus) = minus {
-            let minus = column(minus, j);
-            multiply_add(d, -factor, minus);
-            inner += dot(x, minus).to_f64();
-        }
-    }
+    let norms = sums.iter().zip(x_norms).map(|(sum, norm)| sum.to_f64() * norm.to_f64()).sum();
+    let mut inner = 0.0;
+    vectorised(
+        #[inline(always)]
+        || {
+            for (j, &sum) in sums.iter().enumerate() {
+                let (x, d) = (column(x, j), column_mut(d.as_mut(), j));
+                let by = factor * sum;
+                if let Some(minus) = minus {
+                    let minus = column(minus, j);
+                    inner += dot_here(x, minus).to_f64();
+                    d.iter_mut()
+                        .zip(x)
+                        .zip(minus)
+                        .for_each(|((d, &x), &minus)| *d += by * x - factor * minus);
+                } else {
+                    d.iter_mut().zip(x).for_each(|(d, &x)| *d += by * x);
+                }
+            }
+        },
+    );
     (norms, inner)
+}
+
+/// `out += factor · a b`.
+fn add_left<T: Real>(out: MatMut<'_, T>, a: &Panels<T>, b: MatRef<'_, T>, factor: f64, threads: usize) {
+    strips(out, threads, &|start, out| {
+        let b = b.subcols(start, out.ncols());
+        a.times((0, 0), out, Part::All, Accum::Add, b, T::of(factor));
+    });
 }
 
 /// Copies the lower triangle to the upper one.

@@ -1,9 +1,12 @@
 //! The one scalar trait of the workspace: `f64` (default) and `f32` (by choice, with jitter ≥ 1e-3).
 
+use faer::Mat;
 use pulp::Simd;
 use pulp::bytemuck::cast;
+use std::cell::RefCell;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
+use std::thread::LocalKey;
 
 mod sealed {
     pub trait Sealed {}
@@ -56,6 +59,9 @@ pub trait Real:
     fn times_plus(self, by: Self, plus: Self) -> Self;
     /// `self · 2ⁿ` where n stands in the low bits of `shifted = n + 1.5·2^MANTISSA`.
     fn times_power_of_two(self, shifted: Self) -> Self;
+
+    /// Calls `work` with room that this thread keeps, holding anything; a call inside of it gets other room.
+    fn with_room<R>(work: impl FnOnce(&mut Mat<Self>) -> R) -> R;
 
     /// As many numbers as a vector register of `S` holds.
     type Vector<S: Simd>: Copy;
@@ -142,6 +148,16 @@ pub trait Real:
     }
 }
 
+fn lend<T: Real, R>(
+    rooms: &'static LocalKey<RefCell<Vec<Mat<T>>>>,
+    work: impl FnOnce(&mut Mat<T>) -> R,
+) -> R {
+    let mut room = rooms.with_borrow_mut(Vec::pop).unwrap_or_else(Mat::new);
+    let result = work(&mut room);
+    rooms.with_borrow_mut(|rooms| rooms.push(room));
+    result
+}
+
 /// From the constant term; even and odd powers apart, for half as long a chain of dependent operations.
 #[inline(always)]
 pub(crate) fn polynomial<T: Real>(coefficients: &[f64], x: T) -> T {
@@ -168,6 +184,13 @@ impl Real for f32 {
     const MANTISSA: u32 = 23;
     const LN2_HIGH: f64 = 0.693_359_375;
     const LN2_LOW: f64 = -2.121_944_400_546_905_8e-4;
+
+    fn with_room<R>(work: impl FnOnce(&mut Mat<Self>) -> R) -> R {
+        thread_local! {
+            static ROOMS: RefCell<Vec<Mat<f32>>> = const { RefCell::new(Vec::new()) };
+        }
+        lend(&ROOMS, work)
+    }
 
     type Vector<S: Simd> = S::f32s;
 
@@ -266,6 +289,13 @@ impl Real for f64 {
     const MANTISSA: u32 = 52;
     const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
     const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+
+    fn with_room<R>(work: impl FnOnce(&mut Mat<Self>) -> R) -> R {
+        thread_local! {
+            static ROOMS: RefCell<Vec<Mat<f64>>> = const { RefCell::new(Vec::new()) };
+        }
+        lend(&ROOMS, work)
+    }
 
     type Vector<S: Simd> = S::f64s;
 

@@ -1,0 +1,534 @@
+//! Matrix products by tiles that stay in registers.
+//!
+//! ```text
+//! out [m, n] (+)= alpha · a [m, k] b [k, n]
+//! ```
+//! The left side is copied into panels, as many rows as a tile has, which are read from beginning to end; columns of the
+//! right side are read where they are. An entry is summed in the order of k, in parts of [`DEPTH`], whatever the shapes:
+//! no result depends on how a matrix is cut.
+//!
+//! By hand because faer's products have tiles of 12 rows (f32: 24), which powers of two are not made of, and copy both
+//! sides at every call; `cargo bench -p ign-gp` has the two side by side.
+
+use crate::Real;
+use crate::matrix::{column, column_mut};
+use faer::{Accum, Mat, MatMut, MatRef};
+use pulp::{Simd, WithSimd};
+
+/// Vectors of rows in a tile. Twelve sums, two vectors of `a` and an entry of `b` are 15 of 16 registers.
+const VECTORS: usize = 2;
+/// Columns of a tile.
+pub(crate) const COLUMNS: usize = 6;
+/// Columns of a tile for the rest of a matrix: eight sums, which still hide how long each addition takes.
+const NARROW: usize = 4;
+/// Products that are summed in registers: so many entries of six columns stay in a level-1 cache.
+const DEPTH: usize = 512;
+
+/// Columns of a right side of contiguous rows that are copied at a time: with that depth they stay in a level-2 cache.
+const WIDTH: usize = 16 * COLUMNS;
+/// No tile has more rows: two vectors of 16 numbers.
+const MOST_ROWS: usize = 32;
+
+/// Which entries of a product are needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    All,
+    /// The lower triangle; what is above it is left as it was.
+    Lower,
+}
+
+/// The left side of products.
+#[derive(Debug, Clone)]
+pub(crate) struct Panels<T: Real> {
+    data: Mat<T>, // a column; a panel after the other, each by columns of `a`
+    rows: usize,
+    depth: usize,
+    stride: usize, // columns from a panel to the next
+}
+
+impl<T: Real> Panels<T> {
+    pub(crate) const fn new() -> Self {
+        Self { data: Mat::new(), rows: 0, depth: 0, stride: 0 }
+    }
+
+    /// Calls `work` with `a` in room that this thread keeps.
+    pub(crate) fn lend<R>(a: MatRef<'_, T>, work: impl FnOnce(&Self) -> R) -> R {
+        T::with_room(|room| {
+            let mut panels = Self { data: std::mem::replace(room, Mat::new()), ..Self::new() };
+            panels.pack(a);
+            let result = work(&panels);
+            *room = panels.data;
+            result
+        })
+    }
+
+    /// Takes over `a`, of contiguous columns or rows.
+    pub(crate) fn pack(&mut self, a: MatRef<'_, T>) {
+        self.resize(a.nrows(), a.ncols());
+        self.put((0, 0), a);
+    }
+
+    /// Room for a left side `[rows, depth]`, holding anything.
+    pub(crate) fn resize(&mut self, rows: usize, depth: usize) {
+        // Odd: at a distance of a power of two, panels would fall into few sets of the cache.
+        (self.rows, self.depth, self.stride) = (rows, depth, depth | 1);
+        let size = rows.next_multiple_of(MOST_ROWS) * self.stride;
+        if self.data.nrows() < size {
+            self.data.resize_with(size, 1, |_, _| T::default());
+        }
+    }
+
+    /// Takes over `a` as the rows from `first` on, which a tile begins with, and the columns from `start` on.
+    pub(crate) fn put(&mut self, (first, start): (usize, usize), a: MatRef<'_, T>) {
+        if a.nrows() > 0 && a.ncols() > 0 {
+            let panels = &mut column_mut(self.data.as_mut(), 0)[first * self.stride..];
+            pulp::Arch::new().dispatch(Put { a, panels, start, stride: self.stride });
+        }
+    }
+
+    /// `out = alpha · a b`, or that added to `out`, for rows of `a` from `first` on, which a tile begins with.
+    pub(crate) fn times(
+        &self,
+        (first, start): (usize, usize),
+        out: MatMut<'_, T>,
+        part: Part,
+        accumulate: Accum,
+        b: MatRef<'_, T>,
+        alpha: T,
+    ) {
+        debug_assert!(
+            first + out.nrows() <= self.rows && start + b.nrows() <= self.depth && b.ncols() == out.ncols()
+        );
+        if out.ncols() == 0 || out.nrows() == 0 || b.nrows() == 0 {
+            return;
+        }
+        let panels = &column(self.data.as_ref(), 0)[first * self.stride..];
+        T::with_room(|right| {
+            pulp::Arch::new().dispatch(Times {
+                panels,
+                stride: self.stride,
+                start,
+                out,
+                part,
+                add: accumulate == Accum::Add,
+                b,
+                alpha,
+                right,
+            });
+        });
+    }
+}
+
+/// Rows of a tile.
+#[inline(always)]
+fn height<T: Real, S: Simd>() -> usize {
+    VECTORS * size_of::<T::Vector<S>>() / size_of::<T>()
+}
+
+struct Put<'a, T: Real> {
+    a: MatRef<'a, T>,
+    panels: &'a mut [T],
+    start: usize,
+    stride: usize,
+}
+
+impl<T: Real> WithSimd for Put<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { a, panels, start, stride } = self;
+        let (height, (rows, count)) = (height::<T, S>(), (a.nrows(), a.ncols()));
+        let panels = panels.chunks_exact_mut(height * stride).take(rows.div_ceil(height));
+        let panels = panels.map(|panel| &mut panel[start * height..(start + count) * height]);
+        if a.row_stride() == 1 {
+            copy_columns(a, panels.collect(), height);
+        } else {
+            for (i, panel) in panels.enumerate() {
+                let rows = height.min(rows - i * height);
+                copy_transposed(a.subrows(i * height, rows).transpose(), panel, height);
+            }
+        }
+    }
+}
+
+/// `a` of contiguous columns, some of them at a time: what is read next to each other is written next to each other.
+#[inline(always)]
+fn copy_columns<T: Real>(a: MatRef<'_, T>, mut panels: Vec<&mut [T]>, height: usize) {
+    const TOGETHER: usize = 16;
+    let (rows, depth) = (a.nrows(), a.ncols());
+    for start in (0..depth).step_by(TOGETHER) {
+        let count = TOGETHER.min(depth - start);
+        let from: [&[T]; TOGETHER] = std::array::from_fn(|p| column(a, start + p.min(count - 1)));
+        for (i, panel) in panels.iter_mut().enumerate() {
+            let (at, to) = (i * height, &mut panel[start * height..(start + count) * height]);
+            for (to, from) in to.chunks_exact_mut(height).zip(from) {
+                if rows - at >= height {
+                    to.copy_from_slice(&from[at..at + height]);
+                } else {
+                    to[..rows - at].copy_from_slice(&from[at..]);
+                    to[rows - at..].fill(T::default());
+                }
+            }
+        }
+    }
+}
+
+/// Rows of a panel that are the contiguous columns of `a`: squares of 4, which the compiler keeps in vectors.
+#[inline(always)]
+fn copy_transposed<T: Real>(a: MatRef<'_, T>, panel: &mut [T], height: usize) {
+    const SIDE: usize = 4;
+    let (rows, depth) = (a.ncols(), a.nrows());
+    if rows < height {
+        panel.fill(T::default());
+    }
+    let whole = rows / SIDE * SIDE;
+    for r in (0..whole).step_by(SIDE) {
+        let from: [&[T]; SIDE] = std::array::from_fn(|i| column(a, r + i));
+        let squares = from.map(|from| from.as_chunks::<SIDE>().0);
+        let to = panel.chunks_exact_mut(SIDE * height);
+        for ((((to, a), b), c), d) in to.zip(squares[0]).zip(squares[1]).zip(squares[2]).zip(squares[3]) {
+            for p in 0..SIDE {
+                to[p * height + r..p * height + r + SIDE].copy_from_slice(&[a[p], b[p], c[p], d[p]]);
+            }
+        }
+        for p in depth / SIDE * SIDE..depth {
+            for i in 0..SIDE {
+                panel[p * height + r + i] = from[i][p];
+            }
+        }
+    }
+    for r in whole..rows {
+        for (to, &from) in panel.chunks_exact_mut(height).zip(column(a, r)) {
+            to[r] = from;
+        }
+    }
+}
+
+struct Times<'a, T: Real> {
+    panels: &'a [T],
+    stride: usize,
+    start: usize,
+    out: MatMut<'a, T>,
+    part: Part,
+    add: bool,
+    b: MatRef<'a, T>,
+    alpha: T,
+    right: &'a mut Mat<T>,
+}
+
+impl<T: Real> WithSimd for Times<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { panels, stride, start, mut out, part, mut add, b, alpha, right } = self;
+        let height = height::<T, S>();
+        let (m, n) = (out.nrows(), out.ncols());
+        let packed = (DEPTH + 1) * WIDTH;
+        if right.nrows() < packed + NARROW * m {
+            right.resize_with(packed + NARROW * m, 1, |_, _| T::default());
+        }
+        let (right, spare) = column_mut(right.as_mut(), 0).split_at_mut(packed);
+        let direct = b.row_stride() == 1;
+        for part_start in (0..b.nrows()).step_by(DEPTH) {
+            let count = DEPTH.min(b.nrows() - part_start);
+            let (b, start) = (b.subrows(part_start, count), start + part_start);
+            for j in (0..n).step_by(COLUMNS) {
+                let wide = COLUMNS.min(n - j);
+                if !direct && j % WIDTH == 0 {
+                    copy_rows(b.subcols(j, WIDTH.min(n - j)), right);
+                }
+                let right = right[j % WIDTH * (count | 1)..].as_chunks::<COLUMNS>().0;
+                let top = if part == Part::Lower { j / height * height } else { 0 };
+                let tiles = Tiles {
+                    panels: &panels[top * stride + start * height..],
+                    stride: stride * height,
+                    depth: count,
+                    rows: [top, m],
+                    below: (part == Part::Lower).then_some(j),
+                    add,
+                    alpha,
+                };
+                // Fewer columns than a tile has are made up for by some that nobody reads.
+                let mut spare = spare.chunks_exact_mut(m);
+                let mut columns = out.as_mut().subcols_mut(j, wide).col_iter_mut();
+                let mut to = |_| match columns.next() {
+                    Some(to) => to.try_as_col_major_mut().expect("column-major").as_slice_mut(),
+                    None => spare.next().expect("few are missing"),
+                };
+                let from = |c: usize| column(b, j + c.min(wide - 1));
+                match (wide > NARROW, direct) {
+                    (true, true) => {
+                        let (to, b) = (std::array::from_fn(&mut to), std::array::from_fn(from));
+                        tiles.fill(
+                            simd,
+                            to,
+                            #[inline(always)]
+                            |a| wide_tile(simd, a, b),
+                        );
+                    }
+                    (true, false) => tiles.fill(
+                        simd,
+                        std::array::from_fn(&mut to),
+                        #[inline(always)]
+                        |a| packed_tile::<T, S, COLUMNS>(simd, a, right),
+                    ),
+                    (false, true) => {
+                        let (to, b) = (std::array::from_fn(&mut to), std::array::from_fn(from));
+                        tiles.fill(
+                            simd,
+                            to,
+                            #[inline(always)]
+                            |a| narrow_tile(simd, a, b),
+                        );
+                    }
+                    (false, false) => tiles.fill(
+                        simd,
+                        std::array::from_fn(&mut to),
+                        #[inline(always)]
+                        |a| packed_tile::<T, S, NARROW>(simd, a, right),
+                    ),
+                }
+            }
+            add = true;
+        }
+    }
+}
+
+/// The tiles of some columns.
+struct Tiles<'a, T> {
+    panels: &'a [T],
+    stride: usize,
+    depth: usize,
+    /// The first, and the end.
+    rows: [usize; 2],
+    /// In column c nothing is written above row `below + c`.
+    below: Option<usize>,
+    add: bool,
+    alpha: T,
+}
+
+impl<T: Real> Tiles<'_, T> {
+    #[inline(always)]
+    fn fill<S: Simd, const N: usize>(
+        &self,
+        simd: S,
+        mut to: [&mut [T]; N],
+        tile: impl Fn(&[[T::Vector<S>; VECTORS]]) -> Sums<T, S, N>,
+    ) {
+        let (height, [top, end]) = (height::<T, S>(), self.rows);
+        let alpha = T::splat(simd, self.alpha);
+        for (index, i) in (top..end).step_by(height).enumerate() {
+            let panel = &self.panels[index * self.stride..][..self.depth * height];
+            let sums = tile(T::vectors::<S>(panel).0.as_chunks::<VECTORS>().0);
+            let whole = i + height <= end && self.below.is_none_or(|below| i + 1 >= below + N);
+            if !whole {
+                self.store_part(simd, &sums, &mut to, i);
+                continue;
+            }
+            for c in 0..N {
+                let to = T::vectors_mut::<S>(&mut to[c][i..i + height]).0;
+                for r in 0..VECTORS {
+                    to[r] = if self.add {
+                        T::mul_add(simd, sums[c][r], alpha, to[r])
+                    } else {
+                        T::times(simd, sums[c][r], alpha)
+                    };
+                }
+            }
+        }
+    }
+
+    /// A tile that the diagonal or the end of the rows crosses.
+    #[cold]
+    #[inline(never)]
+    fn store_part<S: Simd, const N: usize>(
+        &self,
+        simd: S,
+        sums: &Sums<T, S, N>,
+        to: &mut [&mut [T]; N],
+        first: usize,
+    ) {
+        let (lanes, end) = (height::<T, S>() / VECTORS, self.rows[1].min(first + height::<T, S>()));
+        for (c, (sums, to)) in sums.iter().zip(to).enumerate() {
+            let mut values = [T::default(); MOST_ROWS];
+            for (r, &sum) in sums.iter().enumerate() {
+                T::store_part(simd, &mut values[r * lanes..(r + 1) * lanes], sum);
+            }
+            let skip = self.below.map_or(0, |below| (below + c).saturating_sub(first).min(end - first));
+            for (to, &value) in to[first + skip..end].iter_mut().zip(&values[skip..]) {
+                *to = if self.add { *to + value * self.alpha } else { value * self.alpha };
+            }
+        }
+    }
+}
+
+/// Columns of `b [k, ·]`, which has contiguous rows, in groups of six, each group by rows.
+#[inline(always)]
+fn copy_rows<T: Real>(b: MatRef<'_, T>, right: &mut [T]) {
+    // Odd, as in `Panels`.
+    let (k, stride, b) = (b.nrows(), b.nrows() | 1, b.transpose());
+    for p in 0..k {
+        let (groups, rest) = column(b, p).as_chunks::<COLUMNS>();
+        for (i, from) in groups.iter().enumerate() {
+            let at = (i * stride + p) * COLUMNS;
+            right[at..at + COLUMNS].copy_from_slice(from);
+        }
+        let at = (groups.len() * stride + p) * COLUMNS;
+        right[at..at + rest.len()].copy_from_slice(rest);
+    }
+}
+
+type Sums<T, S, const N: usize> = [[<T as Real>::Vector<S>; VECTORS]; N];
+
+// The slices are zipped: an index would be compared with each one's length in the innermost loop.
+#[inline(always)]
+fn wide_tile<T: Real, S: Simd>(
+    simd: S,
+    a: &[[T::Vector<S>; VECTORS]],
+    [b0, b1, b2, b3, b4, b5]: [&[T]; COLUMNS],
+) -> Sums<T, S, COLUMNS> {
+    let mut sums = [[T::splat(simd, T::default()); VECTORS]; COLUMNS];
+    for ((((((a, b0), b1), b2), b3), b4), b5) in a.iter().zip(b0).zip(b1).zip(b2).zip(b3).zip(b4).zip(b5) {
+        add_row(simd, &mut sums, a, &[*b0, *b1, *b2, *b3, *b4, *b5]);
+    }
+    sums
+}
+
+#[inline(always)]
+fn narrow_tile<T: Real, S: Simd>(
+    simd: S,
+    a: &[[T::Vector<S>; VECTORS]],
+    [b0, b1, b2, b3]: [&[T]; NARROW],
+) -> Sums<T, S, NARROW> {
+    let mut sums = [[T::splat(simd, T::default()); VECTORS]; NARROW];
+    for ((((a, b0), b1), b2), b3) in a.iter().zip(b0).zip(b1).zip(b2).zip(b3) {
+        add_row(simd, &mut sums, a, &[*b0, *b1, *b2, *b3]);
+    }
+    sums
+}
+
+#[inline(always)]
+fn packed_tile<T: Real, S: Simd, const N: usize>(
+    simd: S,
+    a: &[[T::Vector<S>; VECTORS]],
+    b: &[[T; COLUMNS]],
+) -> Sums<T, S, N> {
+    let mut sums = [[T::splat(simd, T::default()); VECTORS]; N];
+    for (a, b) in a.iter().zip(b) {
+        add_row(simd, &mut sums, a, b.first_chunk().expect("no tile is wider"));
+    }
+    sums
+}
+
+#[inline(always)]
+fn add_row<T: Real, S: Simd, const N: usize>(
+    simd: S,
+    sums: &mut Sums<T, S, N>,
+    a: &[T::Vector<S>; VECTORS],
+    b: &[T; N],
+) {
+    for c in 0..N {
+        let factor = T::splat(simd, b[c]);
+        for r in 0..VECTORS {
+            sums[c][r] = T::mul_add(simd, a[r], factor, sums[c][r]);
+        }
+    }
+}
+
+/// `out = alpha · a b`, or that added to `out`, on this thread.
+pub(crate) fn multiply<T: Real>(
+    out: MatMut<'_, T>,
+    part: Part,
+    accumulate: Accum,
+    a: MatRef<'_, T>,
+    b: MatRef<'_, T>,
+    alpha: T,
+) {
+    let (m, n, depth) = (out.nrows(), out.ncols(), a.ncols());
+    let flat = |x: MatRef<'_, T>| x.row_stride() == 1 || x.col_stride() == 1;
+    if n < COLUMNS || m < 8 || depth < 8 || out.row_stride() != 1 || !flat(a) || !flat(b) {
+        use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+        let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+        let structure = if part == Part::Lower { lower } else { full };
+        return matmul(out, structure, accumulate, a, full, b, full, alpha, faer::Par::Seq);
+    }
+    Panels::lend(a, |panels| panels.times((0, 0), out, part, accumulate, b, alpha));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(rows: usize, columns: usize, seed: usize) -> Mat<f64> {
+        Mat::from_fn(rows, columns, |i, j| ((31 * i + 17 * j + seed) % 101) as f64 * 0.01 - 0.5)
+    }
+
+    /// By plain loops: `out + alpha · a b`, or without `out`; above the diagonal `out` where that is left alone.
+    fn expected(out: &Mat<f64>, part: Part, add: bool, a: &Mat<f64>, b: &Mat<f64>, alpha: f64) -> Mat<f64> {
+        Mat::from_fn(out.nrows(), out.ncols(), |i, j| {
+            let sum: f64 = (0..a.ncols()).map(|p| a[(i, p)] * b[(p, j)]).sum();
+            match part {
+                Part::Lower if i < j => out[(i, j)],
+                _ => alpha * sum + if add { out[(i, j)] } else { 0.0 },
+            }
+        })
+    }
+
+    #[test]
+    fn products_are_those_of_plain_loops_for_every_kind_of_size_and_layout() {
+        let sizes = [(1, 1, 1), (3, 2, 5), (8, 6, 4), (9, 7, 130), (40, 5, 33), (33, 98, 17), (70, 31, 600)];
+        for (m, n, k) in sizes {
+            let (a, b, out) = (filled(m, k, 1), filled(k, n, 2), filled(m, n, 3));
+            let (a_rows, b_rows) = (a.transpose().to_owned(), b.transpose().to_owned());
+            for (left, right) in
+                [(a.as_ref(), b.as_ref()), (a_rows.transpose(), b.as_ref()), (a.as_ref(), b_rows.transpose())]
+            {
+                for part in [Part::All, Part::Lower] {
+                    for accumulate in [Accum::Replace, Accum::Add] {
+                        let mut found = out.clone();
+                        Panels::lend(left, |panels| {
+                            panels.times((0, 0), found.as_mut(), part, accumulate, right, -0.7);
+                        });
+                        let expected = expected(&out, part, accumulate == Accum::Add, &a, &b, -0.7);
+                        let error = (&found - &expected).norm_max();
+                        // Sums of up to 600 terms below 0.25.
+                        assert!(error < 1e-13, "{m}×{n}×{k}, {part:?}: {error}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_and_columns_of_the_left_side_can_be_left_out_and_put_in_later() {
+        let (m, n, k) = (100, 10, 70);
+        let (a, b) = (filled(m, k, 4), filled(k, n, 5));
+        let mut panels = Panels::new();
+        panels.resize(m, k);
+        panels.put((0, 0), a.as_ref().subcols(0, 30));
+        panels.put((0, 30), a.as_ref().submatrix(0, 30, 64, 40));
+        panels.put((64, 30), a.as_ref().submatrix(64, 30, 36, 40));
+        let mut out = Mat::zeros(36, n);
+        let right = b.as_ref().subrows(20, 45);
+        panels.times((64, 20), out.as_mut(), Part::All, Accum::Replace, right, 1.0);
+        let left = a.as_ref().submatrix(64, 20, 36, 45);
+        assert!((&out - left * right).norm_max() < 1e-13);
+    }
+
+    #[test]
+    fn no_result_depends_on_how_the_columns_are_cut() {
+        let (m, n, k) = (64, 50, 700);
+        let (a, b) = (filled(m, k, 6), filled(k, n, 7));
+        let whole = |columns: std::ops::Range<usize>| {
+            let mut out = Mat::zeros(m, columns.len());
+            let right = b.as_ref().subcols(columns.start, columns.len());
+            multiply(out.as_mut(), Part::All, Accum::Replace, a.as_ref(), right, 1.0);
+            out
+        };
+        let (all, left, right) = (whole(0..n), whole(0..27), whole(27..n));
+        assert_eq!(all.as_ref().subcols(0, 27), left.as_ref());
+        assert_eq!(all.as_ref().subcols(27, n - 27), right.as_ref());
+    }
+}
