@@ -1,46 +1,78 @@
-//! One diagonal block of a Cholesky factorisation, with the inverse of its factor.
+//! One diagonal block of a Cholesky factorisation: the inverse of its factor.
 
 use crate::Real;
-use crate::matrix::{column, column_mut};
-use faer::MatMut;
+use crate::matrix::{Triangle, column, column_mut};
+use crate::square::SIDE;
+use faer::{MatMut, MatRef};
 use pulp::{Simd, WithSimd};
 
 /// Size of small blocks.
 pub(crate) const BLOCK: usize = 32;
 /// Size of the largest.
 pub(crate) const LARGEST: usize = 64;
+/// Rows that are finished before they are taken out of the others, which are read and written so much less often.
+const ROWS: usize = 4;
 
-/// Columns of a block; what is above the diagonal has no meaning.
+/// Rows of a block; what is below the diagonal has no meaning.
 type Square<T, const SIZE: usize> = [[T; SIZE]; SIZE];
 
-/// Factors the lower triangle of `a`, and leaves `L⁻ᵀ` in `inverse`, upper triangular with zeros below. False when a
-/// pivot is not positive, or not finite.
-pub(crate) fn factor_block<T: Real>(a: MatMut<'_, T>, inverse: MatMut<'_, T>) -> bool {
-    if a.nrows() <= BLOCK { padded::<T, BLOCK>(a, inverse) } else { padded::<T, LARGEST>(a, inverse) }
+/// `L⁻ᵀ` of `a = L Lᵀ`, of which one triangle is read, into `inverse`: upper triangular with zeros below. False when a pivot
+/// is not positive, or not finite.
+pub(crate) fn invert_factor<T: Real>(a: MatRef<'_, T>, triangle: Triangle, inverse: MatMut<'_, T>) -> bool {
+    if a.nrows() <= BLOCK {
+        padded::<T, BLOCK>(a, triangle, inverse)
+    } else {
+        padded::<T, LARGEST>(a, triangle, inverse)
+    }
 }
 
-fn padded<T: Real, const SIZE: usize>(mut a: MatMut<'_, T>, mut inverse: MatMut<'_, T>) -> bool {
+fn padded<T: Real, const SIZE: usize>(
+    a: MatRef<'_, T>,
+    triangle: Triangle,
+    mut inverse: MatMut<'_, T>,
+) -> bool {
     let n = a.nrows();
     let (mut l, mut x) = ([[T::default(); SIZE]; SIZE], [[T::default(); SIZE]; SIZE]);
-    for j in 0..SIZE {
-        // A smaller block is padded with the identity, so that every loop has a fixed length.
-        if j < n {
-            l[j][..n].copy_from_slice(column(a.as_ref(), j));
-        } else {
-            l[j][j] = T::of(1.0);
-        }
-        x[j][j] = T::of(1.0);
+    match triangle {
+        Triangle::Lower => (0..n).for_each(|j| l[j][..n].copy_from_slice(column(a, j))),
+        Triangle::Upper if n == SIZE => pulp::Arch::new().dispatch(Turn { a, l: &mut l }),
+        Triangle::Upper => (0..n).for_each(|j| (0..=j).for_each(|i| l[i][j] = a[(i, j)])),
     }
+    // A smaller block is padded with the identity, so that every loop has a fixed length.
+    (n..SIZE).for_each(|j| l[j][j] = T::of(1.0));
+    (0..SIZE).for_each(|j| x[j][j] = T::of(1.0));
     let good = pulp::Arch::new().dispatch(Eliminate { l: &mut l, x: &mut x });
-    for j in 0..n {
-        column_mut(a.as_mut(), j)[j..].copy_from_slice(&l[j][j..n]);
-        column_mut(inverse.as_mut(), j).copy_from_slice(&x[j][..n]);
+    for (j, x) in x.iter().enumerate().take(n) {
+        column_mut(inverse.as_mut(), j).copy_from_slice(&x[..n]);
     }
     good
 }
 
-/// Row operations that turn `[A | I]` into `[Lᵀ | L⁻¹]`: both sides by rows, of which those of Lᵀ are columns of L. By vectors
-/// of its own: the compiler's took five times as long (2 against 11 µs).
+/// Columns of an upper triangle into rows.
+struct Turn<'a, T: Real, const SIZE: usize> {
+    a: MatRef<'a, T>,
+    l: &'a mut Square<T, SIZE>,
+}
+
+impl<T: Real, const SIZE: usize> WithSimd for Turn<'_, T, SIZE> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let to = self.l.as_flattened_mut();
+        for j in (0..SIZE).step_by(SIDE) {
+            let columns: [&[[T; SIDE]]; SIDE] =
+                std::array::from_fn(|q| column(self.a, j + q).as_chunks::<SIDE>().0);
+            for i in (0..=j).step_by(SIDE) {
+                let square = columns.map(|column| &column[i / SIDE]);
+                T::turn(square, &mut to[i * SIZE + j..], SIZE);
+            }
+        }
+    }
+}
+
+/// Row operations that turn `[A | I]` into `[Lᵀ | L⁻¹]`: both sides by rows. By vectors of its own: the compiler's took five
+/// times as long.
 struct Eliminate<'a, T: Real, const SIZE: usize> {
     l: &'a mut Square<T, SIZE>,
     x: &'a mut Square<T, SIZE>,
@@ -54,26 +86,49 @@ impl<T: Real, const SIZE: usize> WithSimd for Eliminate<'_, T, SIZE> {
         let Self { l, x } = self;
         let mut good = true;
         let lanes = size_of::<T::Vector<S>>() / size_of::<T>();
-        for k in (0..SIZE).step_by(2) {
-            // Two rows at a time, so that the others are read and written half as often.
-            good &= finish_row(simd, l, x, k);
-            subtract_row(simd, l, x, k, k + 1);
-            good &= finish_row(simd, l, x, k + 1);
-            let ((l_done, l_rest), (x_done, x_rest)) = (l.split_at_mut(k + 2), x.split_at_mut(k + 2));
-            let [l_0, l_1] = [k, k + 1].map(|row| T::vectors::<S>(&l_done[row]).0);
-            let [x_0, x_1] = [k, k + 1].map(|row| &T::vectors::<S>(&x_done[row]).0[..(k + 1) / lanes + 1]);
-            for (i, (l, x)) in l_rest.iter_mut().zip(x_rest).enumerate().map(|(i, rows)| (k + 2 + i, rows)) {
-                let factors = [k, k + 1].map(|row| T::splat(simd, -l_done[row][i]));
-                let to = &mut T::vectors_mut::<S>(l).0[i / lanes..];
-                for ((to, &l_0), &l_1) in to.iter_mut().zip(&l_0[i / lanes..]).zip(&l_1[i / lanes..]) {
-                    *to = T::mul_add(simd, factors[1], l_1, T::mul_add(simd, factors[0], l_0, *to));
+        for k in (0..SIZE).step_by(ROWS) {
+            for row in k..k + ROWS {
+                good &= finish_row(simd, l, x, row);
+                for other in row + 1..k + ROWS {
+                    subtract_row(simd, l, x, row, other);
                 }
-                for ((to, &x_0), &x_1) in T::vectors_mut::<S>(x).0.iter_mut().zip(x_0).zip(x_1) {
-                    *to = T::mul_add(simd, factors[1], x_1, T::mul_add(simd, factors[0], x_0, *to));
+            }
+            let ((l_done, l_rest), (x_done, x_rest)) = (l.split_at_mut(k + ROWS), x.split_at_mut(k + ROWS));
+            let (l_done, x_done) = (&l_done[k..], &x_done[k..]);
+            let pairs = l_rest.as_chunks_mut::<2>().0.iter_mut().zip(x_rest.as_chunks_mut::<2>().0);
+            for (i, (l, x)) in pairs.enumerate().map(|(pair, rows)| (k + ROWS + 2 * pair, rows)) {
+                let mut factors = [[T::splat(simd, T::default()); ROWS]; 2];
+                for (row, factors) in factors.iter_mut().enumerate() {
+                    for (factor, done) in factors.iter_mut().zip(l_done) {
+                        *factor = T::splat(simd, -done[i + row]);
+                    }
                 }
+                add_rows(simd, l, l_done, &factors, i / lanes..SIZE / lanes);
+                add_rows(simd, x, x_done, &factors, 0..(k + ROWS - 1) / lanes + 1);
             }
         }
         good
+    }
+}
+
+/// Adds multiples of finished rows to two others, in the vectors of the given columns.
+#[inline(always)]
+fn add_rows<T: Real, S: Simd, const SIZE: usize>(
+    simd: S,
+    [to_0, to_1]: &mut [[T; SIZE]; 2],
+    done: &[[T; SIZE]],
+    [by_0, by_1]: &[[T::Vector<S>; ROWS]; 2],
+    columns: std::ops::Range<usize>,
+) {
+    let [to_0, to_1] = [to_0, to_1].map(|row| T::vectors_mut::<S>(row).0);
+    let (to_0, to_1) = (&mut to_0[columns.clone()], &mut to_1[columns.clone()]);
+    let from = |row: usize| &T::vectors::<S>(&done[row]).0[columns.clone()];
+    let from = from(0).iter().zip(from(1)).zip(from(2)).zip(from(3));
+    for ((to_0, to_1), (((a, b), c), d)) in to_0.iter_mut().zip(to_1).zip(from) {
+        for (to, by) in [(to_0, by_0), (to_1, by_1)] {
+            let sum = T::mul_add(simd, by[1], *b, T::mul_add(simd, by[0], *a, *to));
+            *to = T::mul_add(simd, by[3], *d, T::mul_add(simd, by[2], *c, sum));
+        }
     }
 }
 
@@ -106,8 +161,9 @@ fn subtract_row<T: Real, S: Simd, const SIZE: usize>(
 ) {
     let factor = T::splat(simd, -l[done][row]);
     for rows in [l, x] {
-        let from = rows[done];
-        for (to, &from) in T::vectors_mut::<S>(&mut rows[row]).0.iter_mut().zip(T::vectors::<S>(&from).0) {
+        let (above, below) = rows.split_at_mut(row);
+        let from = T::vectors::<S>(&above[done]).0;
+        for (to, &from) in T::vectors_mut::<S>(&mut below[0]).0.iter_mut().zip(from) {
             *to = T::mul_add(simd, factor, from, *to);
         }
     }

@@ -1,47 +1,43 @@
-//! Cholesky factor `L Lᵀ = A` and solves with it, a step of [`STEP`] columns after the other: nearly all of it is matrix
-//! products whose left side are rows of `L`, which stay in panels from the factorisation to the solves.
+//! Cholesky factor `L Lᵀ = A` and solves with it, [`STEP`] rows of `Lᵀ` after the other: nearly all of it is matrix products
+//! whose left side are rows of `L`, which stay in panels from the factorisation to the solves, and whose right side are
+//! columns that are read where they are.
 //!
 //! By hand because that is faster where it is used most; `cargo bench -p ign-gp` has faer's own beside it.
 
-use crate::block::{BLOCK, LARGEST, factor_block};
-use crate::matrix::{column, column_mut, product, zeros};
-use crate::tile::{COLUMNS, Panels, Part};
+use crate::block::{BLOCK, LARGEST, invert_factor};
+use crate::matrix::{Triangle, column_mut, product, zeros};
+use crate::tile::{Panels, Part, Plus, Zeros};
 use crate::{Error, Real};
-use faer::{Accum, Mat, MatMut, MatRef};
+use faer::{Mat, MatMut, MatRef};
 
-/// Columns of `L` that are made at a time.
+/// Rows of `Lᵀ` that are made at a time.
 const STEP: usize = LARGEST;
 
-/// A lower Cholesky factor with the inverses of its diagonal blocks.
+/// A Cholesky factor with the inverses of its diagonal blocks.
 #[derive(Debug, Clone)]
 pub struct Cholesky<T: Real> {
-    factor: Mat<T>,         // [M, M], lower
+    upper: Mat<T>,          // [M, M]: Lᵀ above its diagonal blocks
     block_inverses: Mat<T>, // [STEP, M]: L⁻ᵀ of a diagonal block stands in its columns
-    panels: Panels<T>,      // [M, M]: rows of L without its diagonal blocks
+    panels: Panels<T>,      // [M, M]: rows of L up to its diagonal blocks, in whose place are their inverses
 }
 
 impl<T: Real> Cholesky<T> {
     /// Room for a factor of size `m`.
     pub fn with_size(m: usize) -> Self {
-        Self { factor: zeros(m, m), block_inverses: Mat::zeros(STEP, m), panels: Panels::new() }
-    }
-
-    /// The factor `L`; only its lower triangle has a meaning.
-    pub fn lower(&self) -> MatRef<'_, T> {
-        self.factor.as_ref()
+        Self { upper: zeros(m, m), block_inverses: Mat::zeros(STEP, m), panels: Panels::new() }
     }
 
     /// `log|A| = 2 Σ log Lᵢᵢ`.
     pub fn log_determinant(&self) -> f64 {
-        (0..self.factor.nrows()).map(|i| 2.0 * self.factor[(i, i)].to_f64().ln()).sum()
+        (0..self.upper.nrows()).map(|i| -2.0 * self.block_inverses[(i % STEP, i)].to_f64().ln()).sum()
     }
 
-    /// Factors `A + jitter·I` for the lower triangle of `a`; the jitter is raised if it must be, and returned.
+    /// Factors `A + jitter·I` for the upper triangle of `a`; the jitter is raised if it must be, and returned.
     pub fn factor(&mut self, a: MatRef<'_, T>, jitter: f64) -> Result<f64, Error> {
         self.factor_with_ladder("A", a, jitter)
     }
 
-    /// Factors `A + jitter·I` for the lower triangle of `a`, climbing from `jitter` in steps of ten
+    /// Factors `A + jitter·I` for the upper triangle of `a`, climbing from `jitter` in steps of ten
     /// until it succeeds; returns the jitter that was needed.
     pub(crate) fn factor_with_ladder(
         &mut self,
@@ -57,11 +53,7 @@ impl<T: Real> Cholesky<T> {
         let top = mean_diagonal.abs() * 0.1 + jitter;
         let mut rung = jitter;
         loop {
-            let fill = |j: usize, to: &mut [T]| {
-                to.copy_from_slice(&column(a, j)[j..]);
-                to[0] += T::of(rung);
-            };
-            if self.factor_filled(fill) {
+            if self.try_factor(a, T::of(rung)) {
                 return Ok(rung);
             }
             let next = if rung > 0.0 { rung * 10.0 } else { mean_diagonal * 1e-12 };
@@ -72,102 +64,93 @@ impl<T: Real> Cholesky<T> {
         }
     }
 
-    /// Factors the matrix whose column j `fill` writes from the diagonal on, just before it is needed; false when it is not
-    /// positive definite, or not finite.
+    /// Factors `A + jitter·I` for the upper triangle of `a`; false when that is not positive definite, or not finite.
     ///
     /// ```text
-    /// L_J = (A_J − L_<J L_J,<Jᵀ) L_JJ⁻ᵀ      columns J, rows from J on
+    /// X = A_J − L_J,<J Lᵀ_<J      Lᵀ_J = L_JJ⁻¹ X      rows J, columns from J on
     /// ```
-    pub(crate) fn factor_filled(&mut self, fill: impl Fn(usize, &mut [T])) -> bool {
-        let Self { factor, block_inverses, panels } = self;
-        let m = factor.nrows();
-        panels.resize(m, m);
+    pub(crate) fn try_factor(&mut self, a: MatRef<'_, T>, jitter: T) -> bool {
+        let m = a.nrows();
+        self.panels.resize(m, m);
+        with_rows(m, |x| self.factor_rows(a, jitter, x))
+    }
+
+    fn factor_rows(&mut self, a: MatRef<'_, T>, jitter: T, mut x: MatMut<'_, T>) -> bool {
+        let Self { upper, block_inverses, panels } = self;
+        let m = a.nrows();
         for start in (0..m).step_by(STEP) {
-            let (width, end) = (STEP.min(m - start), m.min(start + STEP));
-            let (done, rest) = factor.as_mut().split_at_col_mut(start);
-            let mut columns = rest.submatrix_mut(start, 0, m - start, width);
-            for j in 0..width {
-                fill(start + j, &mut column_mut(columns.as_mut(), j)[j..]);
-            }
-            let above = done.as_ref().subrows(start, width).transpose();
-            panels.times((start, 0), columns.as_mut(), Part::Lower, Accum::Add, above, T::of(-1.0));
-            let (diagonal, mut below) = columns.split_at_row_mut(width);
+            let width = STEP.min(m - start);
+            let (above, rows) = upper.as_mut().split_at_row_mut(start);
+            let above = above.as_ref().subcols(start, m - start);
+            panels.put((start, 0), above.subcols(0, width).transpose());
+            let mut x = x.as_mut().submatrix_mut(0, 0, width, m - start);
+            let a = a.submatrix(start, start, width, m - start);
+            let part = Part::Upper { from: 0 };
+            panels.times((start, 0), x.as_mut(), part, Plus::Matrix(a), above, T::of(-1.0));
+            let (mut diagonal, beside) = x.split_at_col_mut(width);
+            (0..width).for_each(|i| diagonal[(i, i)] += jitter);
             let mut inverse = block_inverses.as_mut().submatrix_mut(0, start, width, width);
-            if !factor_block(diagonal, inverse.as_mut()) {
+            if !invert_factor(diagonal.as_ref(), Triangle::Upper, inverse.as_mut()) {
                 return false;
             }
-            panels.put((end, start), below.as_ref());
-            for c in (0..width).step_by(2 * COLUMNS) {
-                // Below the diagonal of the inverse there is nothing to multiply.
-                let count = (2 * COLUMNS).min(width - c);
-                let right = inverse.as_ref().submatrix(0, c, c + count, count);
-                let out = below.as_mut().subcols_mut(c, count);
-                panels.times((end, start), out, Part::All, Accum::Replace, right, T::of(1.0));
-            }
-            panels.put((end, start), below.as_ref());
+            panels.put((start, start), inverse.as_ref().transpose());
+            let out = rows.submatrix_mut(0, start + width, width, m - start - width);
+            panels.triangle_times(Zeros::Above, (start, start), out, beside.as_ref());
         }
         true
     }
 
     /// `x ← A⁻¹ x`.
-    pub fn solve(&self, mut x: MatMut<'_, T>) {
+    pub fn solve(&self, x: MatMut<'_, T>) {
         let mut half = zeros(x.nrows(), x.ncols());
-        self.half_solve(x.as_mut(), half.as_mut(), 1);
-        self.half_solve_transposed(half.as_mut(), x, 1);
+        self.half_solve(x.as_ref(), half.as_mut(), 1);
+        self.half_solve_transposed(half.as_ref(), x, 1);
     }
 
-    /// `out = L⁻¹ x`, columns of `x [M, K]` shared among the threads; `x` is left holding anything.
-    pub fn half_solve(&self, x: MatMut<'_, T>, out: MatMut<'_, T>, threads: usize) {
+    /// `out = L⁻¹ x`, columns of `x [M, K]` shared among the threads.
+    pub fn half_solve(&self, x: MatRef<'_, T>, out: MatMut<'_, T>, threads: usize) {
         share_columns(x, out, threads, &|x, out| self.solve_left(x, out));
     }
 
     /// `out = L⁻ᵀ x`, in the same manner.
-    pub fn half_solve_transposed(&self, x: MatMut<'_, T>, out: MatMut<'_, T>, threads: usize) {
+    pub fn half_solve_transposed(&self, x: MatRef<'_, T>, out: MatMut<'_, T>, threads: usize) {
         share_columns(x, out, threads, &|x, out| self.solve_left_transposed(x, out));
     }
 
     /// `out_I = L_II⁻¹ (x_I − L_I,<I out_<I)`.
-    fn solve_left(&self, mut x: MatMut<'_, T>, mut out: MatMut<'_, T>) {
-        let (m, one) = (out.nrows(), T::of(1.0));
-        for start in (0..m).step_by(STEP) {
-            let width = STEP.min(m - start);
-            let (done, next) = out.as_mut().split_at_row_mut(start);
-            let (mut x, mut next) = (x.as_mut().subrows_mut(start, width), next.subrows_mut(0, width));
-            self.panels.times((start, 0), x.as_mut(), Part::All, Accum::Add, done.as_ref(), -one);
-            Panels::lend(self.block_inverse(start, width).transpose(), |inverse| {
-                for row in (0..width).step_by(BLOCK) {
-                    let rows = BLOCK.min(width - row);
-                    let (to, x) = (next.as_mut().subrows_mut(row, rows), x.as_ref().subrows(0, row + rows));
-                    inverse.times((row, 0), to, Part::All, Accum::Replace, x, one);
-                }
-            });
-        }
+    fn solve_left(&self, x: MatRef<'_, T>, mut out: MatMut<'_, T>) {
+        let m = out.nrows();
+        with_rows(out.ncols(), |mut rest| {
+            for start in (0..m).step_by(STEP) {
+                let width = STEP.min(m - start);
+                let (done, next) = out.as_mut().split_at_row_mut(start);
+                let mut rest = rest.as_mut().subrows_mut(0, width);
+                let x = Plus::Matrix(x.subrows(start, width));
+                self.panels.times((start, 0), rest.as_mut(), Part::All, x, done.as_ref(), T::of(-1.0));
+                let next = next.subrows_mut(0, width);
+                self.panels.triangle_times(Zeros::Above, (start, start), next, rest.as_ref());
+            }
+        });
     }
 
-    /// `out_I = L_II⁻ᵀ (x_I − L_>I,Iᵀ out_>I)`.
-    fn solve_left_transposed(&self, mut x: MatMut<'_, T>, mut out: MatMut<'_, T>) {
-        let (m, one) = (out.nrows(), T::of(1.0));
-        for start in (0..m).step_by(STEP).rev() {
-            let (width, end) = (STEP.min(m - start), m.min(start + STEP));
-            let (next, done) = out.as_mut().split_at_row_mut(end);
-            let (mut x, mut next) = (x.as_mut().subrows_mut(start, width), next.subrows_mut(start, width));
-            Panels::lend(self.factor.as_ref().submatrix(end, start, m - end, width).transpose(), |below| {
-                below.times((0, 0), x.as_mut(), Part::All, Accum::Add, done.as_ref(), -one);
-            });
-            Panels::lend(self.block_inverse(start, width), |inverse| {
-                for row in (0..width).step_by(BLOCK) {
-                    let rows = BLOCK.min(width - row);
-                    let (to, x) =
-                        (next.as_mut().subrows_mut(row, rows), x.as_ref().subrows(row, width - row));
-                    inverse.times((row, row), to, Part::All, Accum::Replace, x, one);
-                }
-            });
-        }
-    }
-
-    /// `L⁻ᵀ` of a diagonal block.
-    fn block_inverse(&self, start: usize, width: usize) -> MatRef<'_, T> {
-        self.block_inverses.as_ref().submatrix(0, start, width, width)
+    /// `out_I = L_II⁻ᵀ (x_I − Lᵀ_I,>I out_>I)`.
+    fn solve_left_transposed(&self, x: MatRef<'_, T>, mut out: MatMut<'_, T>) {
+        let m = out.nrows();
+        with_rows(out.ncols(), |mut rest| {
+            for start in (0..m).step_by(STEP).rev() {
+                let (width, end) = (STEP.min(m - start), m.min(start + STEP));
+                let (next, done) = out.as_mut().split_at_row_mut(end);
+                let mut rest = rest.as_mut().subrows_mut(0, width);
+                let x = Plus::Matrix(x.subrows(start, width));
+                Panels::lend(self.upper.as_ref().submatrix(start, end, width, m - end), |beside| {
+                    beside.times((0, 0), rest.as_mut(), Part::All, x, done.as_ref(), T::of(-1.0));
+                });
+                let next = next.subrows_mut(start, width);
+                Panels::lend(self.block_inverses.as_ref().submatrix(0, start, width, width), |inverse| {
+                    inverse.triangle_times(Zeros::Below, (0, 0), next, rest.as_ref());
+                });
+            }
+        });
     }
 
     /// `L⁻¹` written out `[M, M]`, lower triangular with zeros above.
@@ -175,7 +158,7 @@ impl<T: Real> Cholesky<T> {
         out.fill(T::default());
         let m = out.nrows();
         let half = m.div_ceil(2).next_multiple_of(STEP);
-        invert(self.factor.as_ref(), self.block_inverses.as_ref(), out, zeros(half, half).as_mut());
+        invert(self.upper.as_ref(), self.block_inverses.as_ref(), out, zeros(half, half).as_mut());
     }
 
     /// Lower triangle of `A⁻¹ = L⁻ᵀL⁻¹` from what [`inverse_factor`](Self::inverse_factor) gave, in strips of rows that leave
@@ -193,12 +176,12 @@ impl<T: Real> Cholesky<T> {
 
 /// `L⁻¹` into the lower triangle of `out`: `[L₁ 0; L₂₁ L₂]⁻¹ = [L₁⁻¹ 0; −L₂⁻¹L₂₁L₁⁻¹ L₂⁻¹]`.
 fn invert<T: Real>(
-    l: MatRef<'_, T>,
+    upper: MatRef<'_, T>,
     inverses: MatRef<'_, T>,
     mut out: MatMut<'_, T>,
     mut scratch: MatMut<'_, T>,
 ) {
-    let n = l.nrows();
+    let n = upper.nrows();
     if n <= STEP {
         for j in 0..n {
             for i in 0..=j {
@@ -209,39 +192,55 @@ fn invert<T: Real>(
     }
     let middle = half(n, STEP);
     let (inverses_1, inverses_2) = inverses.split_at_col(middle);
-    let (mut upper, mut lower) = out.split_at_row_mut(middle);
+    let (mut top, mut bottom) = out.split_at_row_mut(middle);
     invert(
-        l.submatrix(0, 0, middle, middle),
+        upper.submatrix(0, 0, middle, middle),
         inverses_1,
-        upper.as_mut().subcols_mut(0, middle),
+        top.as_mut().subcols_mut(0, middle),
         scratch.as_mut(),
     );
-    let (below, mut right) = lower.as_mut().split_at_col_mut(middle);
-    invert(l.submatrix(middle, middle, n - middle, n - middle), inverses_2, right.as_mut(), scratch.as_mut());
+    let (below, mut right) = bottom.as_mut().split_at_col_mut(middle);
+    invert(
+        upper.submatrix(middle, middle, n - middle, n - middle),
+        inverses_2,
+        right.as_mut(),
+        scratch.as_mut(),
+    );
     let mut between = scratch.submatrix_mut(0, 0, n - middle, middle);
     product(
         between.as_mut(),
-        l.submatrix(middle, 0, n - middle, middle),
-        upper.as_ref().subcols(0, middle),
+        upper.submatrix(0, middle, middle, n - middle).transpose(),
+        top.as_ref().subcols(0, middle),
         1.0,
         1,
     );
     product(below, right.as_ref(), between.as_ref(), -1.0, 1);
 }
 
+/// Calls `work` with room `[STEP, columns]`, holding anything.
+fn with_rows<T: Real, R>(columns: usize, work: impl FnOnce(MatMut<'_, T>) -> R) -> R {
+    T::with_room(|room| {
+        let size = STEP * columns;
+        if room.nrows() < size {
+            room.resize_with(size, 1, |_, _| T::default());
+        }
+        work(MatMut::from_column_major_slice_mut(&mut column_mut(room.as_mut(), 0)[..size], STEP, columns))
+    })
+}
+
 /// Applies `work` to parts of the columns, one part a thread. The parts do not change any entry's arithmetic.
 fn share_columns<T: Real>(
-    x: MatMut<'_, T>,
+    x: MatRef<'_, T>,
     out: MatMut<'_, T>,
     threads: usize,
-    work: &(impl Fn(MatMut<'_, T>, MatMut<'_, T>) + Sync),
+    work: &(impl Fn(MatRef<'_, T>, MatMut<'_, T>) + Sync),
 ) {
     if threads < 2 || x.ncols() < 2 * threads {
         return work(x, out);
     }
     let left_threads = threads / 2;
     let middle = x.ncols() * left_threads / threads;
-    let ((left, right), (out_left, out_right)) = (x.split_at_col_mut(middle), out.split_at_col_mut(middle));
+    let ((left, right), (out_left, out_right)) = (x.split_at_col(middle), out.split_at_col_mut(middle));
     rayon::join(
         || share_columns(left, out_left, left_threads, work),
         || share_columns(right, out_right, threads - left_threads, work),
@@ -266,21 +265,24 @@ mod tests {
     fn factor_inverse_and_solves_hold_for_every_kind_of_size() {
         for n in [1, 2, 31, 32, 33, 64, 65, 100, 127, 200] {
             let a = positive(n);
-            // Above the diagonal stands what must never be read.
-            let lower = Mat::from_fn(n, n, |i, j| if i >= j { a[(i, j)] } else { f64::NAN });
+            // Below the diagonal stands what must never be read.
+            let upper = Mat::from_fn(n, n, |i, j| if i <= j { a[(i, j)] } else { f64::NAN });
             let mut chol = Cholesky::with_size(n);
             for _ in 0..2 {
-                assert_eq!(chol.factor(lower.as_ref(), 0.0), Ok(0.0), "{n}");
+                assert_eq!(chol.factor(upper.as_ref(), 0.0), Ok(0.0), "{n}");
             }
-            let l = Mat::from_fn(n, n, |i, j| if i >= j { chol.lower()[(i, j)] } else { 0.0 });
-            assert!((&l * l.transpose() - &a).norm_max() < 1e-14, "{n}");
             let mut inverse = Mat::from_fn(n, n, |_, _| f64::NAN);
             chol.inverse_factor(inverse.as_mut());
-            assert!((&inverse * &l - Mat::<f64>::identity(n, n)).norm_max() < 1e-14, "{n}");
+            let identity = &inverse * &a * inverse.transpose();
+            assert!((identity - Mat::<f64>::identity(n, n)).norm_max() < 1e-13, "{n}");
+            let log_determinant: f64 = (0..n).map(|i| -2.0 * inverse[(i, i)].ln()).sum();
+            assert!((chol.log_determinant() - log_determinant).abs() < 1e-12, "{n}");
             let b = Mat::from_fn(n, 5, |i, j| ((3 * i + j) % 7) as f64 - 3.0);
-            let mut half = Mat::from_fn(n, 5, |_, _| f64::NAN);
-            chol.half_solve(b.clone().as_mut(), half.as_mut(), 1);
-            assert!((&l * &half - &b).norm_max() < 1e-13, "{n}");
+            let (mut half, mut other_half) = (Mat::zeros(n, 5), Mat::zeros(n, 5));
+            chol.half_solve(b.as_ref(), half.as_mut(), 1);
+            assert!((&inverse * &b - &half).norm_max() < 1e-13, "{n}");
+            chol.half_solve_transposed(b.as_ref(), other_half.as_mut(), 2);
+            assert!((inverse.transpose() * &b - &other_half).norm_max() < 1e-13, "{n}");
             let mut x = b.clone();
             chol.solve(x.as_mut());
             assert!((&a * &x - &b).norm_max() < 1e-13, "{n}");
@@ -295,8 +297,7 @@ mod tests {
                 let mut chol = Cholesky::with_size(n);
                 let mut a = positive(n);
                 a[(at, at)] = wrong;
-                let fill = |j: usize, to: &mut [f64]| to.copy_from_slice(&column(a.as_ref(), j)[j..]);
-                assert!(!chol.factor_filled(fill), "{wrong} at {at}");
+                assert!(!chol.try_factor(a.as_ref(), 0.0), "{wrong} at {at}");
             }
         }
     }

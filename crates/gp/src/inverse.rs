@@ -7,10 +7,9 @@
 //! grows with the square of the condition, not with the condition itself, so that what is ill-conditioned goes by the factor.
 
 use crate::Real;
-use crate::block::{BLOCK, factor_block};
+use crate::block::{BLOCK, invert_factor};
 use crate::cholesky::{Cholesky, half};
-use crate::matrix::{add_product, column, dot, product, zeros};
-use crate::pull_back::mirror;
+use crate::matrix::{Triangle, add_product, column, dot, mirror, product, zeros};
 use faer::{Mat, MatMut, MatRef};
 
 /// Room for a matrix and its inverse.
@@ -57,7 +56,7 @@ impl<T: Real> Inverse<T> {
         let mut inverse_factor = self.scratch.as_mut().submatrix_mut(0, 0, n, n);
         chol.inverse_factor(inverse_factor.as_mut());
         Cholesky::inverse(inverse_factor.as_ref(), self.matrix.as_mut(), threads);
-        mirror(self.matrix.as_mut());
+        mirror(self.matrix.as_mut(), Triangle::Lower);
     }
 }
 
@@ -66,10 +65,10 @@ fn invert<T: Real>(mut a: MatMut<'_, T>, mut scratch: MatMut<'_, T>, threads: us
     let n = a.nrows();
     if n <= BLOCK {
         let mut upper = scratch.submatrix_mut(0, 0, n, n); // L⁻ᵀ
-        if !factor_block(a.as_mut(), upper.as_mut()) {
+        if !invert_factor(a.as_ref(), Triangle::Lower, upper.as_mut()) {
             return None;
         }
-        let log_determinant = (0..n).map(|i| 2.0 * a[(i, i)].to_f64().ln()).sum();
+        let log_determinant = (0..n).map(|i| -2.0 * upper[(i, i)].to_f64().ln()).sum();
         product(a, upper.as_ref(), upper.as_ref().transpose(), 1.0, 1);
         return Some(log_determinant);
     }
@@ -85,7 +84,7 @@ fn invert<T: Real>(mut a: MatMut<'_, T>, mut scratch: MatMut<'_, T>, threads: us
     let log_2 = invert(a_2.as_mut(), scratch.as_mut(), threads)?;
     product(a_21.as_mut(), a_2.as_ref(), t.as_ref(), -1.0, threads);
     subtract_lower(a_1, t.as_ref().transpose(), a_21.as_ref(), threads);
-    mirror(a);
+    mirror(a, Triangle::Lower);
     Some(log_1 + log_2)
 }
 

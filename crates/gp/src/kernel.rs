@@ -10,8 +10,8 @@
 
 use crate::Real;
 use crate::matrix::{column, column_mut, dot, dot_here, strips_of, vectorised};
-use crate::tile::{Panels, Part};
-use faer::{Accum, MatMut, MatRef};
+use crate::tile::{Panels, Part, Plus};
+use faer::{MatMut, MatRef};
 use pulp::{Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
@@ -143,14 +143,15 @@ impl Kernel {
         strips_of([Some(k), h], threads, &|start, [k, h]| {
             let mut k = k.expect("it is given");
             let (rows, width) = (k.nrows(), k.ncols());
-            a.rows.times((0, 0), k.as_mut(), Part::All, Accum::Replace, b.subcols(start, width), T::of(1.0));
+            let part = Part::All;
+            a.rows.times((0, 0), k.as_mut(), part, Plus::Nothing, b.subcols(start, width), T::of(1.0));
             let (a_norms, b_norms) = (&a.norms[..rows], &b_norms[start..start + width]);
-            pulp::Arch::new().dispatch(Finish { kernel: self, a_norms, b_norms, k, h, lower: false });
+            pulp::Arch::new().dispatch(Finish { kernel: self, a_norms, b_norms, k, h, part });
         });
     }
 
-    /// The lower triangle of `k(aᵢ, aⱼ)  [A, A]`; entries above the diagonal are left as they are.
-    pub(crate) fn gram_lower<T: Real>(
+    /// The upper triangle of `k(aᵢ, aⱼ)  [A, A]`; entries below the diagonal are left as they are.
+    pub(crate) fn gram_upper<T: Real>(
         &self,
         left: &Left<T>,
         a: MatRef<'_, T>,
@@ -158,16 +159,14 @@ impl Kernel {
         h: Option<MatMut<'_, T>>,
         threads: usize,
     ) {
-        let n = a.ncols();
-        strips_of([Some(k), h], threads, &|start, strips| {
-            let [k, h] = strips.map(|strip| Some(strip?.subrows_mut(start, n - start)));
-            let mut k = k.expect("it is given");
-            let width = k.ncols();
-            let right = a.subcols(start, width);
-            left.rows.times((start, 0), k.as_mut(), Part::Lower, Accum::Replace, right, T::of(1.0));
-            let a_norms = &left.norms[start..];
-            let b_norms = &a_norms[..width];
-            pulp::Arch::new().dispatch(Finish { kernel: self, a_norms, b_norms, k, h, lower: true });
+        strips_of([Some(k), h], threads, &|start, [k, h]| {
+            let k = k.expect("it is given");
+            let (width, end) = (k.ncols(), start + k.ncols());
+            let (mut k, h) = (k.subrows_mut(0, end), h.map(|h| h.subrows_mut(0, end)));
+            let (part, right) = (Part::Upper { from: start }, a.subcols(start, width));
+            left.rows.times((0, 0), k.as_mut(), part, Plus::Nothing, right, T::of(1.0));
+            let (a_norms, b_norms) = (&left.norms[..end], &left.norms[start..end]);
+            pulp::Arch::new().dispatch(Finish { kernel: self, a_norms, b_norms, k, h, part });
         });
     }
 
@@ -184,14 +183,14 @@ fn squared_distance<T: Real>(a_norm: T, b_norm: T, inner: T) -> T {
     if d > T::default() { d } else { T::default() }
 }
 
-/// Turns inner products into kernel values (and slopes), column by column; `lower` from the diagonal on.
+/// Turns inner products into kernel values (and slopes), column by column.
 struct Finish<'a, T: Real> {
     kernel: &'a Kernel,
     a_norms: &'a [T],
     b_norms: &'a [T],
     k: MatMut<'a, T>,
     h: Option<MatMut<'a, T>>,
-    lower: bool,
+    part: Part,
 }
 
 impl<T: Real> WithSimd for Finish<'_, T> {
@@ -199,11 +198,11 @@ impl<T: Real> WithSimd for Finish<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { kernel, a_norms, b_norms, mut k, mut h, lower } = self;
+        let Self { kernel, a_norms, b_norms, mut k, mut h, part } = self;
         for (j, &b_norm) in b_norms.iter().enumerate() {
-            let from = if lower { j } else { 0 };
-            let (k, a_norms) = (&mut column_mut(k.as_mut(), j)[from..], &a_norms[from..]);
-            let h = h.as_mut().map(|h| &mut column_mut(h.as_mut(), j)[from..]);
+            let end = part.end(j, a_norms.len());
+            let (k, a_norms) = (&mut column_mut(k.as_mut(), j)[..end], &a_norms[..end]);
+            let h = h.as_mut().map(|h| &mut column_mut(h.as_mut(), j)[..end]);
             match (*kernel, h) {
                 (Kernel::Rbf { scale, gamma }, _) => {
                     let (scale, minus_gamma) = (T::of(scale), T::of(-gamma));

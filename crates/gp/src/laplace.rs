@@ -6,9 +6,8 @@ mod vector;
 
 use crate::cholesky::Cholesky;
 use crate::inverse::Inverse;
-use crate::matrix::{column, column_mut, vectorised, zeros};
+use crate::matrix::{Triangle, column, column_mut, mirror, vectorised, zeros};
 use crate::normal::expand;
-use crate::pull_back::mirror;
 use crate::{Error, Real};
 use conjugate::{Conjugate, Damp};
 use faer::{Mat, MatMut, MatRef};
@@ -121,7 +120,7 @@ impl<T: Real> Laplace<T> {
     /// Takes K from the lower triangle of `cov`, for all outputs.
     pub(crate) fn set_covariance(&mut self, cov: MatRef<'_, T>) {
         self.k.copy_from_triangular_lower(cov);
-        mirror(self.k.as_mut());
+        mirror(self.k.as_mut(), Triangle::Lower);
         for j in 0..cov.ncols() {
             let to = column_mut(self.rough_k.as_mut(), j).iter_mut();
             to.zip(column(self.k.as_ref(), j)).for_each(|(to, k)| *to = k.to_f32());
@@ -191,17 +190,15 @@ impl<T: Real> Laplace<T> {
         let trace: f64 = (0..n).map(|i| 1.0 + self.at.w[i] * self.k[(i, i)].to_f64()).sum();
         let (mean_diagonal, mut jitter) = (trace / n as f64, 0.0);
         loop {
-            let k = self.k.as_ref();
-            let mut b = self.b_inverse.lower_mut();
-            vectorised(
-                #[inline(always)]
-                || (0..n).for_each(|j| fill(k, root_w, 1.0 + jitter, j, &mut column_mut(b.as_mut(), j)[j..])),
-            );
+            fill(self.k.as_ref(), root_w, 1.0 + jitter, self.b_inverse.lower_mut());
             if let Some(log_determinant) = self.b_inverse.invert(1.0, self.threads) {
                 self.log_determinant = log_determinant;
                 return Ok(());
             }
-            if self.chol.factor_filled(|j, to| fill(k, root_w, 1.0 + jitter, j, to)) {
+            // What was refused may have been written over.
+            fill(self.k.as_ref(), root_w, 1.0 + jitter, self.b_inverse.lower_mut());
+            mirror(self.b_inverse.lower_mut(), Triangle::Lower);
+            if self.chol.try_factor(self.b_inverse.get(), T::default()) {
                 self.log_determinant = self.chol.log_determinant();
                 self.b_inverse.invert_by(&self.chol, self.threads);
                 return Ok(());
@@ -336,14 +333,20 @@ impl Point {
     }
 }
 
-/// Column j of `diagonal·I + W½KW½` from the diagonal on.
-#[inline(always)]
-fn fill<T: Real>(k: MatRef<'_, T>, root_w: &[f64], diagonal: f64, j: usize, to: &mut [T]) {
-    let (k, root_j, root_w) = (&column(k, j)[j..], root_w[j], &root_w[j..]);
-    for ((to, k), root) in to.iter_mut().zip(k).zip(root_w) {
-        *to = T::of(root_j * root * k.to_f64());
-    }
-    to[0] += T::of(diagonal);
+/// Lower triangle of `diagonal·I + W½KW½`.
+fn fill<T: Real>(k: MatRef<'_, T>, root_w: &[f64], diagonal: f64, mut to: MatMut<'_, T>) {
+    vectorised(
+        #[inline(always)]
+        || {
+            for (j, &root_j) in root_w.iter().enumerate() {
+                let (k, to) = (&column(k, j)[j..], &mut column_mut(to.as_mut(), j)[j..]);
+                for ((to, k), root) in to.iter_mut().zip(k).zip(&root_w[j..]) {
+                    *to = T::of(root_j * root * k.to_f64());
+                }
+                to[0] += T::of(diagonal);
+            }
+        },
+    );
 }
 
 fn largest(x: &[f64]) -> f64 {

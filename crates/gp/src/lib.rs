@@ -32,6 +32,7 @@ mod posterior;
 mod pull_back;
 mod real;
 mod ridge;
+mod square;
 mod tile;
 
 pub use cholesky::Cholesky;

@@ -5,6 +5,7 @@
 //! Halving never changes the order in which an entry is summed.
 
 use crate::Real;
+use crate::square::SIDE;
 use crate::tile::{Part, multiply as multiply_tiles};
 use faer::{Accum, Mat, MatMut, MatRef};
 use pulp::{Simd, WithSimd};
@@ -159,13 +160,13 @@ fn cut(n: usize, part: usize, of: usize) -> usize {
     if n >= 64 { exact.next_multiple_of(32).min(n) } else { exact }
 }
 
-/// Where to cut a lower triangle so that the square below its upper part is as large as its two triangles together.
+/// Where to cut a triangle so that the square beside its upper part is as large as its two triangles together.
 pub(crate) fn middle_of_triangle(n: usize) -> usize {
     (n / 2).next_multiple_of(64).min(n)
 }
 
-/// Lower triangle of `alpha · a b`, replaced or added to.
-pub(crate) fn lower_product<T: Real>(
+/// Upper triangle of `alpha · a b`, replaced or added to.
+pub(crate) fn upper_product<T: Real>(
     out: MatMut<'_, T>,
     accumulate: Accum,
     a: MatRef<'_, T>,
@@ -175,22 +176,79 @@ pub(crate) fn lower_product<T: Real>(
 ) {
     let n = out.nrows();
     if threads < 2 || n < 192 || n * n * a.ncols() < WORTH_SHARING {
-        return multiply_tiles(out, Part::Lower, accumulate, a, b, T::of(alpha));
+        return multiply_tiles(out, Part::Upper { from: 0 }, accumulate, a, b, T::of(alpha));
     }
     let (left, right) = (threads / 2, threads - threads / 2);
     let middle = middle_of_triangle(n);
     let (out_left, out_right) = out.split_at_col_mut(middle);
-    let (upper, below) = out_left.split_at_row_mut(middle);
-    let lower = out_right.subrows_mut(middle, n - middle);
+    let (beside, lower) = out_right.split_at_row_mut(middle);
+    let upper = out_left.subrows_mut(0, middle);
     let (a_top, a_bottom) = a.split_at_row(middle);
     let (b_left, b_right) = b.split_at_col(middle);
     rayon::join(
-        || shared_product(below, accumulate, a_bottom, b_left, T::of(alpha), left),
+        || shared_product(beside, accumulate, a_top, b_right, T::of(alpha), left),
         || {
-            lower_product(upper, accumulate, a_top, b_left, alpha, right);
-            lower_product(lower, accumulate, a_bottom, b_right, alpha, right);
+            upper_product(upper, accumulate, a_top, b_left, alpha, right);
+            upper_product(lower, accumulate, a_bottom, b_right, alpha, right);
         },
     );
+}
+
+/// A half of a symmetric matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Triangle {
+    Lower,
+    Upper,
+}
+
+/// Copies a triangle to the other one.
+pub(crate) fn mirror<T: Real>(mut matrix: MatMut<'_, T>, from: Triangle) {
+    let n = matrix.nrows();
+    for start in (0..n).step_by(SIDE) {
+        let end = n.min(start + SIDE);
+        for j in start..end {
+            for i in j + 1..end {
+                match from {
+                    Triangle::Lower => matrix[(j, i)] = matrix[(i, j)],
+                    Triangle::Upper => matrix[(i, j)] = matrix[(j, i)],
+                }
+            }
+        }
+        let (left, right) = matrix.as_mut().split_at_col_mut(end);
+        let (below, beside) =
+            (left.submatrix_mut(end, start, n - end, end - start), right.subrows_mut(start, end - start));
+        match from {
+            Triangle::Lower => transpose(below.as_ref(), beside),
+            Triangle::Upper => transpose(beside.as_ref(), below),
+        }
+    }
+}
+
+/// `to = fromᵀ`, in squares.
+fn transpose<T: Real>(from: MatRef<'_, T>, mut to: MatMut<'_, T>) {
+    let (rows, columns) = (from.nrows(), from.ncols());
+    let mut square = [T::default(); SIDE * SIDE];
+    for j in (0..columns).step_by(SIDE) {
+        for i in (0..rows).step_by(SIDE) {
+            if i + SIDE > rows || j + SIDE > columns {
+                for (i, j) in
+                    (i..rows.min(i + SIDE)).flat_map(|i| (j..columns.min(j + SIDE)).map(move |j| (i, j)))
+                {
+                    to[(j, i)] = from[(i, j)];
+                }
+                continue;
+            }
+            let squares: [&[T; SIDE]; SIDE] =
+                std::array::from_fn(|q| column(from, j + q)[i..].first_chunk().expect("a whole square"));
+            vectorised(
+                #[inline(always)]
+                || T::turn(squares, &mut square, SIDE),
+            );
+            for (q, column) in square.as_chunks::<SIDE>().0.iter().enumerate() {
+                column_mut(to.as_mut(), i + q)[j..j + SIDE].copy_from_slice(column);
+            }
+        }
+    }
 }
 
 /// Runs `work` compiled for the best instruction set found at run time (AVX-512, AVX2, …).

@@ -17,11 +17,11 @@ use crate::gaussian::{Coupling, Gaussian};
 use crate::kernel::Left;
 use crate::laplace::{Laplace, LaplaceValue};
 use crate::matrix::{
-    add_product, both, column, column_mut, in_pool, lower_product, multiply, product, strips,
-    subtract_squares, zeros,
+    Triangle, add_product, both, column, column_mut, in_pool, mirror, multiply, product, strips,
+    subtract_squares, upper_product, zeros,
 };
-use crate::pull_back::{Pair, Slope, Spare, Sums, Symmetric, mirror};
-use crate::tile::{Panels, Part};
+use crate::pull_back::{Pair, Slope, Spare, Sums, Symmetric};
+use crate::tile::{Panels, Part, Plus};
 use crate::{Error, InducingPoints, Kernel, Real};
 use faer::{Accum, Mat, MatMut, MatRef};
 
@@ -63,9 +63,9 @@ pub struct Objective<T: Real> {
     phi: Left<T>,
     points: Points<T>,
     rows: Rows<T>,
-    solved: Mat<T>,         // [M, N+2C]  K_zx | r, then B | α | B m̄
+    solved: Mat<T>,         // [M, N+2C]  B | α | B m̄
     solved_left: Panels<T>, // [M, N+2C]  B | α | B m̄
-    cov: Mat<T>,            // [N, N], lower: K_xx − K_xz B
+    cov: Mat<T>,            // [N, N]  K_xx − K_xz B
     g: Mat<T>,              // [N, N]
     m_bar: Mat<T>,          // [N, C]
     y_hat: Mat<T>,          // [N, C]
@@ -77,8 +77,8 @@ pub struct Objective<T: Real> {
 /// What belongs to the inducing points alone: ready before a batch's features are.
 #[derive(Debug)]
 struct Points<T: Real> {
-    k: Mat<T>,         // [M, M], lower; E after the way back
-    h: Option<Mat<T>>, // [M, M], lower: ∂k/∂‖·‖² for kernels that cannot derive it from k
+    k: Mat<T>,         // [M, M], upper; E after the way back
+    h: Option<Mat<T>>, // [M, M], upper: ∂k/∂‖·‖² for kernels that cannot derive it from k
     chol: Cholesky<T>,
     right: Mat<T>, // [M, N+2C]  A | L⁻¹r, later B G | −½ B m̄ | −½ α
     spare: Spare<T>,
@@ -88,8 +88,8 @@ struct Points<T: Real> {
 /// What belongs to the batch's features.
 #[derive(Debug)]
 struct Rows<T: Real> {
-    k_zx: Mat<T>, // [M, N]; E after the way back
-    k_xx: Mat<T>, // [N, N], lower; E after the way back
+    k_zx: Mat<T>, // [M, N+C]  K_zx | r; E in place of K_zx after the way back
+    k_xx: Mat<T>, // [N, N], upper; E after the way back
     h_zx: Option<Mat<T>>,
     h_xx: Option<Mat<T>>,
     spare: Spare<T>,
@@ -157,7 +157,7 @@ impl<T: Real> Objective<T> {
                 scratch: zeros(d, m),
             },
             rows: Rows {
-                k_zx: zeros(m, n),
+                k_zx: zeros(m, n + c),
                 k_xx: zeros(n, n),
                 h_zx: slopes(m, n),
                 h_xx: slopes(n, n),
@@ -268,11 +268,11 @@ impl<T: Real> Objective<T> {
         self.solved_left.pack(solved);
         let (mut b_g, mut rank) = self.points.right.as_mut().split_at_col_mut(n);
         if model.couples() {
-            mirror(self.g.as_mut());
+            mirror(self.g.as_mut(), Triangle::Lower);
             let (solved_left, g) = (&self.solved_left, self.g.as_ref());
             strips(b_g.as_mut(), threads, &|start, out| {
                 let g = g.subcols(start, out.ncols());
-                solved_left.times((0, 0), out, Part::All, Accum::Replace, g, T::of(1.0));
+                solved_left.times((0, 0), out, Part::All, Plus::Nothing, g, T::of(1.0));
             });
         } else {
             (0..n).for_each(|j| multiply(column_mut(b_g.as_mut(), j), column(b, j), self.g[(j, j)]));
@@ -284,7 +284,6 @@ impl<T: Real> Objective<T> {
 
         let Gradient { phi: d_phi, z: d_z, w: d_w, b: d_b, log_kernel, .. } = &mut self.gradient;
         let slope = Slope { twice: b_g.as_ref(), left: alpha, right: self.m_bar.as_ref() };
-        d_phi.fill(T::default());
         let pair = Pair { a: z, b: phi, a_left: &self.z, b_left: &self.phi };
         let (sums, by_rows) = self.rows.pull_back(
             model,
@@ -298,10 +297,9 @@ impl<T: Real> Objective<T> {
         let (by_points, ()) = both(
             threads,
             || {
-                d_z.fill(T::default());
                 let mut d_z = MatMut::from_column_major_slice_mut(d_z, d, z.ncols());
-                let of_pair =
-                    model.kernel.pull_back_left(pair, rows.k_zx.as_ref(), &sums, d_z.as_mut(), threads);
+                let e = rows.k_zx.as_ref().subcols(0, n);
+                let of_pair = model.kernel.pull_back_left(pair, e, &sums, d_z.as_mut(), threads);
                 let of_points = points.pull_back(model.kernel, pair, solved_left, d_z.as_mut(), threads);
                 add_product(d_z, model.inducing.weights(), d_r.transpose(), 1.0, 1);
                 product(MatMut::from_row_major_slice_mut(d_w, d, c), z, d_r, 1.0, 1);
@@ -319,30 +317,29 @@ impl<T: Real> Objective<T> {
     fn condition(&mut self, model: &Model<'_, T>) {
         let (n, c, threads) = (self.rows(), model.inducing.outputs(), self.threads);
         let z = model.inducing.columns(); // [D, M]
-        self.solved.as_mut().subcols_mut(0, n).copy_from(&self.rows.k_zx);
-        let mut r = self.solved.as_mut().subcols_mut(n, c); // [M, C]
+        let mut r = self.rows.k_zx.as_mut().subcols_mut(n, c); // [M, C]
         product(r.as_mut(), z.transpose(), model.inducing.weights(), 1.0, 1);
         for (output, &b) in model.inducing.b.iter().enumerate() {
             column_mut(r.as_mut(), output).iter_mut().for_each(|r| *r += b);
         }
         let Points { chol, right: half, .. } = &mut self.points;
-        let (mut solved, mut half) =
-            (self.solved.as_mut().subcols_mut(0, n + c), half.as_mut().subcols_mut(0, n + c));
-        chol.half_solve(solved.as_mut(), half.as_mut(), threads);
+        let mut half = half.as_mut().subcols_mut(0, n + c);
+        chol.half_solve(self.rows.k_zx.as_ref(), half.as_mut(), threads);
         let (a, half_r) = half.as_ref().split_at_col(n); // A = L⁻¹K_zx [M, N], L⁻¹r [M, C]
         if model.couples() {
             for j in 0..n {
-                column_mut(self.cov.as_mut(), j)[j..]
-                    .copy_from_slice(&column(self.rows.k_xx.as_ref(), j)[j..]);
+                let k_xx = &column(self.rows.k_xx.as_ref(), j)[..=j];
+                column_mut(self.cov.as_mut(), j)[..=j].copy_from_slice(k_xx);
             }
-            lower_product(self.cov.as_mut(), Accum::Add, a.transpose(), a, -1.0, threads);
+            upper_product(self.cov.as_mut(), Accum::Add, a.transpose(), a, -1.0, threads);
+            mirror(self.cov.as_mut(), Triangle::Upper);
         } else {
             let mut variances: Vec<T> = (0..n).map(|i| self.rows.k_xx[(i, i)]).collect();
             subtract_squares(a, &mut variances);
             (0..n).for_each(|i| self.cov[(i, i)] = variances[i]);
         }
         product(self.y_hat.as_mut(), a.transpose(), half_r, 1.0, 1);
-        chol.half_solve_transposed(half, solved, threads);
+        chol.half_solve_transposed(half.as_ref(), self.solved.as_mut().subcols_mut(0, n + c), threads);
     }
 
     /// Sums the outputs' losses; fills `G` and `m̄`, both already divided by N. Returns Newton steps too.
@@ -440,7 +437,7 @@ fn column_of<T: Real>(y: &[T], c: usize, output: usize) -> Vec<T> {
 impl<T: Real> Points<T> {
     fn gram(&mut self, model: &Model<'_, T>, z: &Left<T>, threads: usize) {
         let h = self.h.as_mut().map(|h| h.as_mut());
-        model.kernel.gram_lower(z, model.inducing.columns(), self.k.as_mut(), h, threads);
+        model.kernel.gram_upper(z, model.inducing.columns(), self.k.as_mut(), h, threads);
     }
 
     /// Factors `K_zz`; returns the jitter that it needed.
@@ -460,11 +457,12 @@ impl<T: Real> Points<T> {
         let right = self.right.as_ref();
         let fill = |start: usize, strip: MatMut<'_, T>| {
             let right = right.subrows(start, strip.ncols()).transpose();
-            solved.times((start, 0), strip, Part::Lower, Accum::Replace, right, T::of(1.0));
+            let part = Part::Upper { from: start };
+            solved.times((0, 0), strip, part, Plus::Nothing, right, T::of(1.0));
         };
         let h = self.h.as_ref().map(|h| h.as_ref());
         let points = Symmetric { a: pair.a, left: pair.a_left, k: self.k.as_mut(), h };
-        kernel.pull_back_lower(points, &fill, &self.spare, d_z, self.scratch.as_mut(), threads)
+        kernel.pull_back_upper(points, &fill, &self.spare, d_z, self.scratch.as_mut(), threads)
     }
 }
 
@@ -478,10 +476,11 @@ impl<T: Real> Rows<T> {
         threads: usize,
     ) {
         let kernel = model.kernel;
-        kernel.gram(z, phi, self.k_zx.as_mut(), self.h_zx.as_mut().map(|h| h.as_mut()), threads);
+        let k_zx = self.k_zx.as_mut().subcols_mut(0, phi.ncols());
+        kernel.gram(z, phi, k_zx, self.h_zx.as_mut().map(|h| h.as_mut()), threads);
         if model.couples() {
             let h = self.h_xx.as_mut().map(|h| h.as_mut());
-            kernel.gram_lower(phi_left, phi, self.k_xx.as_mut(), h, threads);
+            kernel.gram_upper(phi_left, phi, self.k_xx.as_mut(), h, threads);
         } else {
             for (i, k) in kernel.diagonal(phi).into_iter().enumerate() {
                 self.k_xx[(i, i)] = k;
@@ -489,7 +488,7 @@ impl<T: Real> Rows<T> {
         }
     }
 
-    /// Turns `K_zx` into E; adds to `d_phi`. Returns E's sums and the log parameters' part.
+    /// Turns `K_zx` into E; writes `d_phi`. Returns E's sums and the log parameters' part.
     fn pull_back(
         &mut self,
         model: &Model<'_, T>,
@@ -501,16 +500,17 @@ impl<T: Real> Rows<T> {
     ) -> (Sums<T>, [f64; 2]) {
         let (kernel, phi) = (model.kernel, pair.b);
         let h_zx = self.h_zx.as_ref().map(|h| h.as_ref());
-        let sums = kernel.weigh(slope, self.k_zx.as_mut(), h_zx, threads);
-        let e = self.k_zx.as_ref();
+        let mut k_zx = self.k_zx.as_mut().subcols_mut(0, phi.ncols());
+        let sums = kernel.weigh(slope, k_zx.as_mut(), h_zx, threads);
+        let e = k_zx.as_ref();
         let of_pair = kernel.pull_back_right(pair, e, &sums, d_phi.as_mut(), self.scratch.as_mut(), threads);
         let of_rows = if model.couples() {
             let h = self.h_xx.as_ref().map(|h| h.as_ref());
             let points = Symmetric { a: phi, left: pair.b_left, k: self.k_xx.as_mut(), h };
             let fill = |start: usize, mut strip: MatMut<'_, T>| {
-                strip.copy_from(g.submatrix(start, start, strip.nrows(), strip.ncols()));
+                strip.copy_from(g.submatrix(0, start, strip.nrows(), strip.ncols()));
             };
-            kernel.pull_back_lower(points, &fill, &self.spare, d_phi, self.scratch.as_mut(), threads)
+            kernel.pull_back_upper(points, &fill, &self.spare, d_phi, self.scratch.as_mut(), threads)
         } else {
             kernel.pull_back_diagonal(phi, |i| g[(i, i)], d_phi)
         };

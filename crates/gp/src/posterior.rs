@@ -75,7 +75,7 @@ impl<T: Real> Posterior<T> {
         let mut left = Left::new();
         left.set(inducing.columns());
         let h = slopes.as_mut().map(|h| h.as_mut());
-        kernel.gram_lower(&left, inducing.columns(), k_zz.as_mut(), h, threads);
+        kernel.gram_upper(&left, inducing.columns(), k_zz.as_mut(), h, threads);
         let mut k_zz_chol = Cholesky::with_size(m);
         let jitter = k_zz_chol.factor_with_ladder("K_zz", k_zz.as_ref(), jitter)?;
         k_zz_chol.solve(alpha.as_mut());

@@ -9,10 +9,12 @@
 //! rows are added up, so that no result depends on the number of threads.
 
 use crate::kernel::Left;
-use crate::matrix::{STRIP, column, column_mut, dot, dot_here, multiply_add, strips, vectorised, zeros};
-use crate::tile::{Panels, Part};
+use crate::matrix::{
+    STRIP, Triangle, column, column_mut, dot, dot_here, mirror, multiply_add, strips, vectorised, zeros,
+};
+use crate::tile::{Panels, Part, Plus};
 use crate::{Kernel, Real};
-use faer::{Accum, Mat, MatMut, MatRef};
+use faer::{Mat, MatMut, MatRef};
 use std::sync::Mutex;
 
 /// What [`Kernel::gram`] was given.
@@ -31,12 +33,12 @@ pub(crate) struct Sums<T: Real> {
     weighted: f64,
 }
 
-/// What [`Kernel::gram_lower`] was given and gave.
+/// What [`Kernel::gram_upper`] was given and gave.
 pub(crate) struct Symmetric<'a, T: Real> {
     pub(crate) a: MatRef<'a, T>, // [D, A]
     pub(crate) left: &'a Left<T>,
-    pub(crate) k: MatMut<'a, T>,         // [A, A], lower
-    pub(crate) h: Option<MatRef<'a, T>>, // [A, A], lower
+    pub(crate) k: MatMut<'a, T>,         // [A, A], upper
+    pub(crate) h: Option<MatRef<'a, T>>, // [A, A], upper
 }
 
 /// `∂K = −2·twice + Σ_c left_c right_cᵀ`, of which nothing but a column is ever written out.
@@ -91,32 +93,30 @@ impl Kernel {
         sums
     }
 
-    /// Adds to `d_b`; returns this side's part of the gradient by the log parameters. `scratch` is `[D, B]`.
+    /// Writes `d_b`; returns this side's part of the gradient by the log parameters. `scratch` is `[D, B]`.
     pub(crate) fn pull_back_right<T: Real>(
         &self,
         pair: Pair<'_, T>,
         e: MatRef<'_, T>,
         sums: &Sums<T>,
-        d_b: MatMut<'_, T>,
+        mut d_b: MatMut<'_, T>,
         mut scratch: MatMut<'_, T>,
         threads: usize,
     ) -> [f64; 2] {
         if let Self::Linear { scale, offset } = *self {
             // Here E = d_k itself: k = s aᵀb + c.
-            add_left(d_b, &pair.a_left.across, e, scale, threads);
+            multiply_left(d_b, &pair.a_left.across, e, scale, threads);
             let total = offset * sums.columns.iter().map(|s| s.to_f64()).sum::<f64>();
             return [sums.weighted - total, total];
         }
-        strips(scratch.as_mut(), threads, &|start, out| {
-            let e = e.subcols(start, out.ncols());
-            pair.a_left.across.times((0, 0), out, Part::All, Accum::Replace, e, T::of(1.0));
-        });
+        multiply_left(scratch.as_mut(), &pair.a_left.across, e, 1.0, threads);
+        d_b.fill(T::default());
         let (norms, inner) =
             add_scaled_columns(d_b, pair.b, &pair.b_left.norms, &sums.columns, Some(scratch.as_ref()), 2.0);
         [sums.weighted, norms - 2.0 * inner]
     }
 
-    /// Adds to `d_a`; returns this side's part of the gradient by the log parameters.
+    /// Writes `d_a`; returns this side's part of the gradient by the log parameters.
     pub(crate) fn pull_back_left<T: Real>(
         &self,
         pair: Pair<'_, T>,
@@ -126,20 +126,20 @@ impl Kernel {
         threads: usize,
     ) -> [f64; 2] {
         if let Self::Linear { scale, .. } = *self {
-            add_left(d_a, &pair.b_left.across, e.transpose(), scale, threads);
+            multiply_left(d_a, &pair.b_left.across, e.transpose(), scale, threads);
             return [0.0; 2];
         }
-        add_left(d_a.as_mut(), &pair.b_left.across, e.transpose(), -2.0, threads);
+        multiply_left(d_a.as_mut(), &pair.b_left.across, e.transpose(), -2.0, threads);
         let (norms, _) = add_scaled_columns(d_a, pair.a, &pair.a_left.norms, &sums.rows, None, 2.0);
         [0.0, norms]
     }
 
-    /// Pull-back of [`gram_lower`](Self::gram_lower) for a symmetric `∂K`: both arguments move, so
+    /// Pull-back of [`gram_upper`](Self::gram_upper) for a symmetric `∂K`: both arguments move, so
     /// `d_a = 4(a·diag(E 1) − a E)`. Adds to `d_a`; returns the gradient by the log parameters.
     ///
-    /// `fill(start, strip)` writes ∂K's rows from `start` on of the columns from `start` on; a strip is used while it is in
-    /// the cache. `k` is left holding `E` below the diagonal and in the strips' diagonal blocks.
-    pub(crate) fn pull_back_lower<T: Real>(
+    /// `fill(start, strip)` writes ∂K's columns from `start` on down to the strip's last row, in which they end; a strip is
+    /// used while it is in the cache. `k` is left holding `E` above the diagonal and in the strips' diagonal blocks.
+    pub(crate) fn pull_back_upper<T: Real>(
         &self,
         points: Symmetric<'_, T>,
         fill: &(impl Fn(usize, MatMut<'_, T>) + Sync),
@@ -151,43 +151,44 @@ impl Kernel {
         let Symmetric { a, left, mut k, h } = points;
         let n = a.ncols();
         let parts = strips(k.as_mut(), threads, &|start, strip| {
-            let width = strip.ncols();
-            let mut strip = strip.subrows_mut(start, n - start);
-            let (mut sums, mut weighted) = (vec![T::default(); n - start], 0.0);
+            let (width, end) = (strip.ncols(), start + strip.ncols());
+            let mut strip = strip.subrows_mut(0, end);
+            let (mut sums, mut weighted) = (vec![T::default(); end], 0.0);
             spare.lend(n, |d| {
-                let mut d = d.submatrix_mut(0, 0, n - start, width);
+                let mut d = d.submatrix_mut(0, 0, end, width);
                 fill(start, d.as_mut());
                 let by = By::of(self);
                 vectorised(
                     #[inline(always)]
                     || {
                         for j in 0..width {
+                            let at = start + j;
                             let (k, d) =
-                                (&mut column_mut(strip.as_mut(), j)[j..], &column(d.as_ref(), j)[j..]);
-                            let diagonal = d[0].to_f64() * k[0].to_f64();
-                            let h = h.map(|h| &column(h, start + j)[start + j..]);
-                            let (before, (sum, product)) = (sums[j], by.weigh(k, d, h, &mut sums[j..]));
+                                (&mut column_mut(strip.as_mut(), j)[..=at], &column(d.as_ref(), j)[..=at]);
+                            let diagonal = d[at].to_f64() * k[at].to_f64();
+                            let h = h.map(|h| &column(h, at)[..=at]);
+                            let (before, (sum, product)) = (sums[at], by.weigh(k, d, h, &mut sums[..=at]));
                             weighted += 2.0 * product - diagonal;
-                            sums[j] = before + sum;
+                            sums[at] = before + sum;
                         }
                     },
                 );
             });
-            mirror(strip.subrows_mut(0, width));
-            (start, sums, weighted)
+            mirror(strip.subrows_mut(start, width), Triangle::Upper);
+            (sums, weighted)
         });
         let (mut sums, mut weighted) = (vec![T::default(); n], 0.0);
-        for (start, part, product) in parts {
-            add(&mut sums[start..], &part);
+        for (part, product) in parts {
+            add(&mut sums[..part.len()], &part);
             weighted += product;
         }
         let e = k.as_ref();
         strips(scratch.as_mut(), threads, &|start, mut out| {
-            let (width, one) = (out.ncols(), T::of(1.0));
-            let below = e.submatrix(start, start, n - start, width);
-            left.across.times((0, start), out.as_mut(), Part::All, Accum::Replace, below, one);
-            let beside = e.submatrix(start, 0, width, start).transpose();
-            left.across.times((0, 0), out, Part::All, Accum::Add, beside, one);
+            let (width, end, one) = (out.ncols(), start + out.ncols(), T::of(1.0));
+            let above = e.submatrix(0, start, end, width);
+            left.across.times((0, 0), out.as_mut(), Part::All, Plus::Nothing, above, one);
+            let beside = e.submatrix(start, end, width, n - end).transpose();
+            left.across.times((0, end), out, Part::All, Plus::Out, beside, one);
         });
         if let Self::Linear { scale, offset } = *self {
             let total = offset * sums.iter().map(|s| s.to_f64()).sum::<f64>();
@@ -380,33 +381,10 @@ fn add_scaled_columns<T: Real>(
     (norms, inner)
 }
 
-/// `out += factor · a b`.
-fn add_left<T: Real>(out: MatMut<'_, T>, a: &Panels<T>, b: MatRef<'_, T>, factor: f64, threads: usize) {
+/// `out = factor · a b`.
+fn multiply_left<T: Real>(out: MatMut<'_, T>, a: &Panels<T>, b: MatRef<'_, T>, factor: f64, threads: usize) {
     strips(out, threads, &|start, out| {
         let b = b.subcols(start, out.ncols());
-        a.times((0, 0), out, Part::All, Accum::Add, b, T::of(factor));
+        a.times((0, 0), out, Part::All, Plus::Nothing, b, T::of(factor));
     });
-}
-
-/// Copies the lower triangle to the upper one.
-pub(crate) fn mirror<T: Real>(mut matrix: MatMut<'_, T>) {
-    const TILE: usize = 16;
-    let n = matrix.nrows();
-    // A tile's columns at a time: reads across them, writes along the columns to their right.
-    for start in (0..n).step_by(TILE) {
-        let width = TILE.min(n - start);
-        for j in start..start + width {
-            for i in j + 1..start + width {
-                matrix[(j, i)] = matrix[(i, j)];
-            }
-        }
-        let (left, mut right) = matrix.as_mut().split_at_col_mut(start + width);
-        let strip: Vec<&[T]> = (start..start + width).map(|j| column(left.as_ref(), j)).collect();
-        for i in start + width..n {
-            let to = &mut column_mut(right.as_mut(), i - start - width)[start..start + width];
-            for (to, from) in to.iter_mut().zip(&strip) {
-                *to = from[i];
-            }
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! The one scalar trait of the workspace: `f64` (default) and `f32` (by choice, with jitter ≥ 1e-3).
 
+use crate::square::{SIDE, turn_f32, turn_f64};
 use faer::Mat;
 use pulp::Simd;
 use pulp::bytemuck::cast;
@@ -62,6 +63,9 @@ pub trait Real:
 
     /// Calls `work` with room that this thread keeps, holding anything; a call inside of it gets other room.
     fn with_room<R>(work: impl FnOnce(&mut Mat<Self>) -> R) -> R;
+
+    /// `to[q·step + i] = from[i][q]`: a square whose rows become columns.
+    fn turn(from: [&[Self; SIDE]; SIDE], to: &mut [Self], step: usize);
 
     /// As many numbers as a vector register of `S` holds.
     type Vector<S: Simd>: Copy;
@@ -192,6 +196,11 @@ impl Real for f32 {
         lend(&ROOMS, work)
     }
 
+    #[inline(always)]
+    fn turn(from: [&[Self; SIDE]; SIDE], to: &mut [Self], step: usize) {
+        turn_f32(from, to, step);
+    }
+
     type Vector<S: Simd> = S::f32s;
 
     #[inline(always)]
@@ -295,6 +304,11 @@ impl Real for f64 {
             static ROOMS: RefCell<Vec<Mat<f64>>> = const { RefCell::new(Vec::new()) };
         }
         lend(&ROOMS, work)
+    }
+
+    #[inline(always)]
+    fn turn(from: [&[Self; SIDE]; SIDE], to: &mut [Self], step: usize) {
+        turn_f64(from, to, step);
     }
 
     type Vector<S: Simd> = S::f64s;

@@ -12,6 +12,7 @@
 
 use crate::Real;
 use crate::matrix::{column, column_mut};
+use crate::square::SIDE;
 use faer::{Accum, Mat, MatMut, MatRef};
 use pulp::{Simd, WithSimd};
 
@@ -33,8 +34,39 @@ const MOST_ROWS: usize = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     All,
-    /// The lower triangle; what is above it is left as it was.
-    Lower,
+    /// In column j those down to row `from + j`; what is below is left as it was.
+    Upper {
+        from: usize,
+    },
+}
+
+impl Part {
+    /// How many entries of column `j` are needed, of `rows`.
+    #[inline(always)]
+    pub(crate) fn end(self, j: usize, rows: usize) -> usize {
+        match self {
+            Self::All => rows,
+            Self::Upper { from } => rows.min(from + j + 1),
+        }
+    }
+}
+
+/// What a product is added to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Plus<'a, T: Real> {
+    Nothing,
+    /// What stands where the result will.
+    Out,
+    /// Another matrix of the same size and contiguous columns.
+    Matrix(MatRef<'a, T>),
+}
+
+/// Where the square left side of a product has zeros, which are passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Zeros {
+    None,
+    Above,
+    Below,
 }
 
 /// The left side of products.
@@ -86,31 +118,66 @@ impl<T: Real> Panels<T> {
         }
     }
 
-    /// `out = alpha · a b`, or that added to `out`, for rows of `a` from `first` on, which a tile begins with.
+    /// `out = plus + alpha · a b` for rows of `a` from `first` on, which a tile begins with, and columns from `start` on.
     pub(crate) fn times(
         &self,
-        (first, start): (usize, usize),
+        at: (usize, usize),
         out: MatMut<'_, T>,
         part: Part,
-        accumulate: Accum,
+        plus: Plus<'_, T>,
+        b: MatRef<'_, T>,
+        alpha: T,
+    ) {
+        self.times_given(Zeros::None, at, out, part, plus, b, alpha);
+    }
+
+    /// `out = a b` for a triangle `a`.
+    pub(crate) fn triangle_times(
+        &self,
+        zeros: Zeros,
+        at: (usize, usize),
+        out: MatMut<'_, T>,
+        b: MatRef<'_, T>,
+    ) {
+        debug_assert!(b.nrows() <= DEPTH, "a triangle is not cut");
+        self.times_given(zeros, at, out, Part::All, Plus::Nothing, b, T::of(1.0));
+    }
+
+    #[expect(clippy::too_many_arguments)]
+    fn times_given(
+        &self,
+        zeros: Zeros,
+        (first, start): (usize, usize),
+        mut out: MatMut<'_, T>,
+        part: Part,
+        plus: Plus<'_, T>,
         b: MatRef<'_, T>,
         alpha: T,
     ) {
         debug_assert!(
             first + out.nrows() <= self.rows && start + b.nrows() <= self.depth && b.ncols() == out.ncols()
         );
-        if out.ncols() == 0 || out.nrows() == 0 || b.nrows() == 0 {
+        if out.ncols() == 0 || out.nrows() == 0 {
             return;
+        }
+        if b.nrows() == 0 {
+            return match plus {
+                Plus::Nothing => out.fill(T::default()),
+                Plus::Out => (),
+                Plus::Matrix(plus) => out.copy_from(plus),
+            };
         }
         let panels = &column(self.data.as_ref(), 0)[first * self.stride..];
         T::with_room(|right| {
+            let stride = self.stride;
             pulp::Arch::new().dispatch(Times {
                 panels,
-                stride: self.stride,
+                stride,
                 start,
+                zeros,
                 out,
                 part,
-                add: accumulate == Accum::Add,
+                plus,
                 b,
                 alpha,
                 right,
@@ -174,10 +241,9 @@ fn copy_columns<T: Real>(a: MatRef<'_, T>, mut panels: Vec<&mut [T]>, height: us
     }
 }
 
-/// Rows of a panel that are the contiguous columns of `a`: squares of 4, which the compiler keeps in vectors.
+/// Rows of a panel that are the contiguous columns of `a`, in squares.
 #[inline(always)]
 fn copy_transposed<T: Real>(a: MatRef<'_, T>, panel: &mut [T], height: usize) {
-    const SIDE: usize = 4;
     let (rows, depth) = (a.ncols(), a.nrows());
     if rows < height {
         panel.fill(T::default());
@@ -186,11 +252,8 @@ fn copy_transposed<T: Real>(a: MatRef<'_, T>, panel: &mut [T], height: usize) {
     for r in (0..whole).step_by(SIDE) {
         let from: [&[T]; SIDE] = std::array::from_fn(|i| column(a, r + i));
         let squares = from.map(|from| from.as_chunks::<SIDE>().0);
-        let to = panel.chunks_exact_mut(SIDE * height);
-        for ((((to, a), b), c), d) in to.zip(squares[0]).zip(squares[1]).zip(squares[2]).zip(squares[3]) {
-            for p in 0..SIDE {
-                to[p * height + r..p * height + r + SIDE].copy_from_slice(&[a[p], b[p], c[p], d[p]]);
-            }
+        for (p, to) in panel.chunks_exact_mut(SIDE * height).enumerate() {
+            T::turn(squares.map(|squares| &squares[p]), &mut to[r..], height);
         }
         for p in depth / SIDE * SIDE..depth {
             for i in 0..SIDE {
@@ -209,9 +272,10 @@ struct Times<'a, T: Real> {
     panels: &'a [T],
     stride: usize,
     start: usize,
+    zeros: Zeros,
     out: MatMut<'a, T>,
     part: Part,
-    add: bool,
+    plus: Plus<'a, T>,
     b: MatRef<'a, T>,
     alpha: T,
     right: &'a mut Mat<T>,
@@ -222,7 +286,7 @@ impl<T: Real> WithSimd for Times<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { panels, stride, start, mut out, part, mut add, b, alpha, right } = self;
+        let Self { panels, stride, start, zeros, mut out, part, mut plus, b, alpha, right } = self;
         let height = height::<T, S>();
         let (m, n) = (out.nrows(), out.ncols());
         let packed = (DEPTH + 1) * WIDTH;
@@ -240,14 +304,14 @@ impl<T: Real> WithSimd for Times<'_, T> {
                     copy_rows(b.subcols(j, WIDTH.min(n - j)), right);
                 }
                 let right = right[j % WIDTH * (count | 1)..].as_chunks::<COLUMNS>().0;
-                let top = if part == Part::Lower { j / height * height } else { 0 };
                 let tiles = Tiles {
-                    panels: &panels[top * stride + start * height..],
+                    panels: &panels[start * height..],
                     stride: stride * height,
                     depth: count,
-                    rows: [top, m],
-                    below: (part == Part::Lower).then_some(j),
-                    add,
+                    zeros,
+                    whole: part.end(j, m),
+                    end: part.end(j + wide - 1, m),
+                    add: !matches!(plus, Plus::Nothing),
                     alpha,
                 };
                 // Fewer columns than a tile has are made up for by some that nobody reads.
@@ -258,40 +322,48 @@ impl<T: Real> WithSimd for Times<'_, T> {
                     None => spare.next().expect("few are missing"),
                 };
                 let from = |c: usize| column(b, j + c.min(wide - 1));
+                let base = |c: usize| match plus {
+                    Plus::Matrix(plus) => Some(column(plus, j + c.min(wide - 1))),
+                    _ => None,
+                };
                 match (wide > NARROW, direct) {
                     (true, true) => {
                         let (to, b) = (std::array::from_fn(&mut to), std::array::from_fn(from));
                         tiles.fill(
                             simd,
                             to,
+                            std::array::from_fn(base),
                             #[inline(always)]
-                            |a| wide_tile(simd, a, b),
+                            |a, from| wide_tile(simd, a, b, from),
                         );
                     }
                     (true, false) => tiles.fill(
                         simd,
                         std::array::from_fn(&mut to),
+                        std::array::from_fn(base),
                         #[inline(always)]
-                        |a| packed_tile::<T, S, COLUMNS>(simd, a, right),
+                        |a, from| packed_tile::<T, S, COLUMNS>(simd, a, &right[from..]),
                     ),
                     (false, true) => {
                         let (to, b) = (std::array::from_fn(&mut to), std::array::from_fn(from));
                         tiles.fill(
                             simd,
                             to,
+                            std::array::from_fn(base),
                             #[inline(always)]
-                            |a| narrow_tile(simd, a, b),
+                            |a, from| narrow_tile(simd, a, b, from),
                         );
                     }
                     (false, false) => tiles.fill(
                         simd,
                         std::array::from_fn(&mut to),
+                        std::array::from_fn(base),
                         #[inline(always)]
-                        |a| packed_tile::<T, S, NARROW>(simd, a, right),
+                        |a, from| packed_tile::<T, S, NARROW>(simd, a, &right[from..]),
                     ),
                 }
             }
-            add = true;
+            plus = Plus::Out;
         }
     }
 }
@@ -301,10 +373,11 @@ struct Tiles<'a, T> {
     panels: &'a [T],
     stride: usize,
     depth: usize,
-    /// The first, and the end.
-    rows: [usize; 2],
-    /// In column c nothing is written above row `below + c`.
-    below: Option<usize>,
+    zeros: Zeros,
+    /// Rows of the first column, and so of all.
+    whole: usize,
+    /// Rows of the last column; of those between them, one more each.
+    end: usize,
     add: bool,
     alpha: T,
 }
@@ -315,68 +388,95 @@ impl<T: Real> Tiles<'_, T> {
         &self,
         simd: S,
         mut to: [&mut [T]; N],
-        tile: impl Fn(&[[T::Vector<S>; VECTORS]]) -> Sums<T, S, N>,
+        base: [Option<&[T]>; N],
+        tile: impl Fn(&[[T::Vector<S>; VECTORS]], usize) -> Sums<T, S, N>,
     ) {
-        let (height, [top, end]) = (height::<T, S>(), self.rows);
+        let height = height::<T, S>();
         let alpha = T::splat(simd, self.alpha);
-        for (index, i) in (top..end).step_by(height).enumerate() {
-            let panel = &self.panels[index * self.stride..][..self.depth * height];
-            let sums = tile(T::vectors::<S>(panel).0.as_chunks::<VECTORS>().0);
-            let whole = i + height <= end && self.below.is_none_or(|below| i + 1 >= below + N);
-            if !whole {
-                self.store_part(simd, &sums, &mut to, i);
+        for (index, i) in (0..self.end).step_by(height).enumerate() {
+            let [from, until] = match self.zeros {
+                Zeros::None => [0, self.depth],
+                Zeros::Above => [0, self.depth.min(i + height)],
+                Zeros::Below => [i, self.depth],
+            };
+            let panel = &self.panels[index * self.stride..][from * height..until * height];
+            let sums = tile(T::vectors::<S>(panel).0.as_chunks::<VECTORS>().0, from);
+            if i + height > self.whole {
+                self.store_part(simd, sums, &mut to, base, i);
                 continue;
             }
             for c in 0..N {
-                let to = T::vectors_mut::<S>(&mut to[c][i..i + height]).0;
+                let to = &mut to[c][i..i + height];
+                let plus = base[c].map(
+                    #[inline(always)]
+                    |base| T::vectors::<S>(&base[i..i + height]).0,
+                );
+                let to = T::vectors_mut::<S>(to).0;
                 for r in 0..VECTORS {
-                    to[r] = if self.add {
-                        T::mul_add(simd, sums[c][r], alpha, to[r])
-                    } else {
-                        T::times(simd, sums[c][r], alpha)
+                    to[r] = match plus {
+                        Some(plus) => T::mul_add(simd, sums[c][r], alpha, plus[r]),
+                        None if self.add => T::mul_add(simd, sums[c][r], alpha, to[r]),
+                        None => T::times(simd, sums[c][r], alpha),
                     };
                 }
             }
         }
     }
 
-    /// A tile that the diagonal or the end of the rows crosses.
+    /// A tile that the end of the rows crosses. It is given a copy: sums that another function sees would never stay in
+    /// registers.
     #[cold]
     #[inline(never)]
     fn store_part<S: Simd, const N: usize>(
         &self,
         simd: S,
-        sums: &Sums<T, S, N>,
+        sums: Sums<T, S, N>,
         to: &mut [&mut [T]; N],
+        base: [Option<&[T]>; N],
         first: usize,
     ) {
-        let (lanes, end) = (height::<T, S>() / VECTORS, self.rows[1].min(first + height::<T, S>()));
-        for (c, (sums, to)) in sums.iter().zip(to).enumerate() {
+        let lanes = height::<T, S>() / VECTORS;
+        for (c, ((sums, to), base)) in sums.iter().zip(to).zip(base).enumerate() {
             let mut values = [T::default(); MOST_ROWS];
             for (r, &sum) in sums.iter().enumerate() {
                 T::store_part(simd, &mut values[r * lanes..(r + 1) * lanes], sum);
             }
-            let skip = self.below.map_or(0, |below| (below + c).saturating_sub(first).min(end - first));
-            for (to, &value) in to[first + skip..end].iter_mut().zip(&values[skip..]) {
-                *to = if self.add { *to + value * self.alpha } else { value * self.alpha };
+            let end = self.end.min(self.whole + c).min(first + VECTORS * lanes);
+            for i in first..end {
+                let plus = base.map_or(if self.add { to[i] } else { T::default() }, |base| base[i]);
+                to[i] = values[i - first] * self.alpha + plus;
             }
         }
     }
 }
 
-/// Columns of `b [k, ·]`, which has contiguous rows, in groups of six, each group by rows.
+/// Columns of `b [k, ·]`, which has contiguous rows, in groups of six, each group by rows; four rows at a time.
 #[inline(always)]
 fn copy_rows<T: Real>(b: MatRef<'_, T>, right: &mut [T]) {
+    const ROWS: usize = 4;
     // Odd, as in `Panels`.
     let (k, stride, b) = (b.nrows(), b.nrows() | 1, b.transpose());
-    for p in 0..k {
-        let (groups, rest) = column(b, p).as_chunks::<COLUMNS>();
-        for (i, from) in groups.iter().enumerate() {
-            let at = (i * stride + p) * COLUMNS;
-            right[at..at + COLUMNS].copy_from_slice(from);
+    let groups = b.nrows() / COLUMNS;
+    for p in (0..k).step_by(ROWS) {
+        let count = ROWS.min(k - p);
+        let rows: [&[T]; ROWS] = std::array::from_fn(|i| column(b, p + i.min(count - 1)));
+        let [r0, r1, r2, r3] = rows.map(|row| row.as_chunks::<COLUMNS>().0);
+        let to = right.chunks_exact_mut(stride * COLUMNS);
+        for ((((to, r0), r1), r2), r3) in to.zip(r0).zip(r1).zip(r2).zip(r3) {
+            let to = to[p * COLUMNS..(p + count) * COLUMNS].as_chunks_mut::<COLUMNS>().0;
+            if let [t0, t1, t2, t3] = to {
+                t0.copy_from_slice(r0);
+                t1.copy_from_slice(r1);
+                t2.copy_from_slice(r2);
+                t3.copy_from_slice(r3);
+            } else {
+                to.iter_mut().zip([r0, r1, r2]).for_each(|(to, &from)| *to = from);
+            }
         }
-        let at = (groups.len() * stride + p) * COLUMNS;
-        right[at..at + rest.len()].copy_from_slice(rest);
+        for (i, row) in rows.iter().enumerate().take(count) {
+            let (at, rest) = ((groups * stride + p + i) * COLUMNS, &row[groups * COLUMNS..]);
+            right[at..at + rest.len()].copy_from_slice(rest);
+        }
     }
 }
 
@@ -388,7 +488,10 @@ fn wide_tile<T: Real, S: Simd>(
     simd: S,
     a: &[[T::Vector<S>; VECTORS]],
     [b0, b1, b2, b3, b4, b5]: [&[T]; COLUMNS],
+    from: usize,
 ) -> Sums<T, S, COLUMNS> {
+    let (b0, b1, b2, b3, b4, b5) =
+        (&b0[from..], &b1[from..], &b2[from..], &b3[from..], &b4[from..], &b5[from..]);
     let mut sums = [[T::splat(simd, T::default()); VECTORS]; COLUMNS];
     for ((((((a, b0), b1), b2), b3), b4), b5) in a.iter().zip(b0).zip(b1).zip(b2).zip(b3).zip(b4).zip(b5) {
         add_row(simd, &mut sums, a, &[*b0, *b1, *b2, *b3, *b4, *b5]);
@@ -401,7 +504,9 @@ fn narrow_tile<T: Real, S: Simd>(
     simd: S,
     a: &[[T::Vector<S>; VECTORS]],
     [b0, b1, b2, b3]: [&[T]; NARROW],
+    from: usize,
 ) -> Sums<T, S, NARROW> {
+    let (b0, b1, b2, b3) = (&b0[from..], &b1[from..], &b2[from..], &b3[from..]);
     let mut sums = [[T::splat(simd, T::default()); VECTORS]; NARROW];
     for ((((a, b0), b1), b2), b3) in a.iter().zip(b0).zip(b1).zip(b2).zip(b3) {
         add_row(simd, &mut sums, a, &[*b0, *b1, *b2, *b3]);
@@ -437,7 +542,7 @@ fn add_row<T: Real, S: Simd, const N: usize>(
     }
 }
 
-/// `out = alpha · a b`, or that added to `out`, on this thread.
+/// `out = alpha · a b`, or that added to `out`, on this thread; a triangle of `out` begins at its first row.
 pub(crate) fn multiply<T: Real>(
     out: MatMut<'_, T>,
     part: Part,
@@ -450,11 +555,12 @@ pub(crate) fn multiply<T: Real>(
     let flat = |x: MatRef<'_, T>| x.row_stride() == 1 || x.col_stride() == 1;
     if n < COLUMNS || m < 8 || depth < 8 || out.row_stride() != 1 || !flat(a) || !flat(b) {
         use faer::linalg::matmul::triangular::{BlockStructure, matmul};
-        let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-        let structure = if part == Part::Lower { lower } else { full };
+        let (upper, full) = (BlockStructure::TriangularUpper, BlockStructure::Rectangular);
+        let structure = if part == Part::All { full } else { upper };
         return matmul(out, structure, accumulate, a, full, b, full, alpha, faer::Par::Seq);
     }
-    Panels::lend(a, |panels| panels.times((0, 0), out, part, accumulate, b, alpha));
+    let plus = if accumulate == Accum::Add { Plus::Out } else { Plus::Nothing };
+    Panels::lend(a, |panels| panels.times((0, 0), out, part, plus, b, alpha));
 }
 
 #[cfg(test)]
@@ -465,38 +571,73 @@ mod tests {
         Mat::from_fn(rows, columns, |i, j| ((31 * i + 17 * j + seed) % 101) as f64 * 0.01 - 0.5)
     }
 
-    /// By plain loops: `out + alpha · a b`, or without `out`; above the diagonal `out` where that is left alone.
-    fn expected(out: &Mat<f64>, part: Part, add: bool, a: &Mat<f64>, b: &Mat<f64>, alpha: f64) -> Mat<f64> {
+    /// By plain loops; what is not needed is left as it was.
+    fn expected(out: &Mat<f64>, part: Part, plus: Option<&Mat<f64>>, a: &Mat<f64>, b: &Mat<f64>) -> Mat<f64> {
         Mat::from_fn(out.nrows(), out.ncols(), |i, j| {
             let sum: f64 = (0..a.ncols()).map(|p| a[(i, p)] * b[(p, j)]).sum();
-            match part {
-                Part::Lower if i < j => out[(i, j)],
-                _ => alpha * sum + if add { out[(i, j)] } else { 0.0 },
-            }
+            let needed = match part {
+                Part::All => true,
+                Part::Upper { from } => i <= from + j,
+            };
+            if needed { -0.7 * sum + plus.map_or(0.0, |plus| plus[(i, j)]) } else { out[(i, j)] }
         })
     }
 
     #[test]
     fn products_are_those_of_plain_loops_for_every_kind_of_size_and_layout() {
-        let sizes = [(1, 1, 1), (3, 2, 5), (8, 6, 4), (9, 7, 130), (40, 5, 33), (33, 98, 17), (70, 31, 600)];
+        let sizes = [
+            (1, 1, 1),
+            (3, 2, 5),
+            (8, 6, 4),
+            (9, 7, 130),
+            (40, 5, 33),
+            (33, 98, 17),
+            (70, 31, 600),
+            (20, 9, 0),
+        ];
         for (m, n, k) in sizes {
-            let (a, b, out) = (filled(m, k, 1), filled(k, n, 2), filled(m, n, 3));
+            let (a, b, out, other) = (filled(m, k, 1), filled(k, n, 2), filled(m, n, 3), filled(m, n, 8));
             let (a_rows, b_rows) = (a.transpose().to_owned(), b.transpose().to_owned());
             for (left, right) in
                 [(a.as_ref(), b.as_ref()), (a_rows.transpose(), b.as_ref()), (a.as_ref(), b_rows.transpose())]
             {
-                for part in [Part::All, Part::Lower] {
-                    for accumulate in [Accum::Replace, Accum::Add] {
+                for part in [Part::All, Part::Upper { from: 0 }, Part::Upper { from: 11 }] {
+                    for (plus, added) in [
+                        (Plus::Nothing, None),
+                        (Plus::Out, Some(&out)),
+                        (Plus::Matrix(other.as_ref()), Some(&other)),
+                    ] {
+                        if k == 0 && part != Part::All {
+                            continue;
+                        }
                         let mut found = out.clone();
                         Panels::lend(left, |panels| {
-                            panels.times((0, 0), found.as_mut(), part, accumulate, right, -0.7);
+                            panels.times((0, 0), found.as_mut(), part, plus, right, -0.7);
                         });
-                        let expected = expected(&out, part, accumulate == Accum::Add, &a, &b, -0.7);
-                        let error = (&found - &expected).norm_max();
+                        let error = (&found - &expected(&out, part, added, &a, &b)).norm_max();
                         // Sums of up to 600 terms below 0.25.
-                        assert!(error < 1e-13, "{m}×{n}×{k}, {part:?}: {error}");
+                        assert!(error < 1e-13, "{m}×{n}×{k}, {part:?}, {plus:?}: {error}");
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn zeros_of_a_triangle_are_never_read() {
+        for n in [1, 7, 8, 20, 64] {
+            let b = filled(n, 13, 9);
+            for zeros in [Zeros::Above, Zeros::Below] {
+                let kept = |i: usize, p: usize| if zeros == Zeros::Above { p <= i } else { p >= i };
+                let a = Mat::from_fn(n, n, |i, p| if kept(i, p) { (i + 2 * p) as f64 } else { 0.0 });
+                // What a tile reads beside the triangle are true zeros; far from it stands what must not be read.
+                let far = |i: usize, p: usize| !kept(i, p) && i.abs_diff(p) >= MOST_ROWS;
+                let hostile = Mat::from_fn(n, n, |i, p| if far(i, p) { f64::NAN } else { a[(i, p)] });
+                let mut out = Mat::zeros(n, 13);
+                Panels::lend(hostile.as_ref(), |panels| {
+                    panels.triangle_times(zeros, (0, 0), out.as_mut(), b.as_ref());
+                });
+                assert!((&out - &a * &b).norm_max() < 1e-9, "{n}, {zeros:?}");
             }
         }
     }
@@ -512,7 +653,7 @@ mod tests {
         panels.put((64, 30), a.as_ref().submatrix(64, 30, 36, 40));
         let mut out = Mat::zeros(36, n);
         let right = b.as_ref().subrows(20, 45);
-        panels.times((64, 20), out.as_mut(), Part::All, Accum::Replace, right, 1.0);
+        panels.times((64, 20), out.as_mut(), Part::All, Plus::Nothing, right, 1.0);
         let left = a.as_ref().submatrix(64, 20, 36, 45);
         assert!((&out - left * right).norm_max() < 1e-13);
     }
