@@ -6,12 +6,16 @@
 
 use crate::block::{BLOCK, LARGEST, invert_factor};
 use crate::matrix::{Triangle, column_mut, product, zeros};
-use crate::tile::{Panels, Part, Plus, Zeros};
+use crate::panels::Panels;
+use crate::tile::{Part, Plus, Zeros};
 use crate::{Error, Real};
 use faer::{Mat, MatMut, MatRef};
 
 /// Rows of `Lᵀ` that are made at a time.
 const STEP: usize = LARGEST;
+
+/// Columns that are freed from the rows above at a time: few, so that they are still in a cache when they are multiplied.
+const WIDTH: usize = 96;
 
 /// A Cholesky factor with the inverses of its diagonal blocks.
 #[derive(Debug, Clone)]
@@ -72,30 +76,35 @@ impl<T: Real> Cholesky<T> {
     pub(crate) fn try_factor(&mut self, a: MatRef<'_, T>, jitter: T) -> bool {
         let m = a.nrows();
         self.panels.resize(m, m);
-        with_rows(m, |x| self.factor_rows(a, jitter, x))
+        with_rows(WIDTH.max(STEP), |x| self.factor_rows(a, jitter, x))
     }
 
     fn factor_rows(&mut self, a: MatRef<'_, T>, jitter: T, mut x: MatMut<'_, T>) -> bool {
         let Self { upper, block_inverses, panels } = self;
-        let m = a.nrows();
+        let (m, minus) = (a.nrows(), T::of(-1.0));
         for start in (0..m).step_by(STEP) {
-            let width = STEP.min(m - start);
-            let (above, rows) = upper.as_mut().split_at_row_mut(start);
-            let above = above.as_ref().subcols(start, m - start);
-            panels.put((start, 0), above.subcols(0, width).transpose());
-            let mut x = x.as_mut().submatrix_mut(0, 0, width, m - start);
-            let a = a.submatrix(start, start, width, m - start);
+            let (count, end) = (STEP.min(m - start), m.min(start + STEP));
+            let (above, mut rows) = upper.as_mut().split_at_row_mut(start);
+            let above = above.as_ref();
+            panels.put((start, 0), above.subcols(start, count).transpose());
+            let mut diagonal = x.as_mut().submatrix_mut(0, 0, count, count);
+            let of_a = Plus::Matrix(a.submatrix(start, start, count, count));
             let part = Part::Upper { from: 0 };
-            panels.times((start, 0), x.as_mut(), part, Plus::Matrix(a), above, T::of(-1.0));
-            let (mut diagonal, beside) = x.split_at_col_mut(width);
-            (0..width).for_each(|i| diagonal[(i, i)] += jitter);
-            let mut inverse = block_inverses.as_mut().submatrix_mut(0, start, width, width);
+            panels.times((start, 0), diagonal.as_mut(), part, of_a, above.subcols(start, count), minus);
+            (0..count).for_each(|i| diagonal[(i, i)] += jitter);
+            let mut inverse = block_inverses.as_mut().submatrix_mut(0, start, count, count);
             if !invert_factor(diagonal.as_ref(), Triangle::Upper, inverse.as_mut()) {
                 return false;
             }
             panels.put((start, start), inverse.as_ref().transpose());
-            let out = rows.submatrix_mut(0, start + width, width, m - start - width);
-            panels.triangle_times(Zeros::Above, (start, start), out, beside.as_ref());
+            for at in (end..m).step_by(WIDTH) {
+                let width = WIDTH.min(m - at);
+                let mut x = x.as_mut().submatrix_mut(0, 0, count, width);
+                let of_a = Plus::Matrix(a.submatrix(start, at, count, width));
+                panels.times((start, 0), x.as_mut(), Part::All, of_a, above.subcols(at, width), minus);
+                let out = rows.as_mut().submatrix_mut(0, at, count, width);
+                panels.triangle_times(Zeros::Above, (start, start), out, x.as_ref());
+            }
         }
         true
     }

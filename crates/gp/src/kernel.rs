@@ -10,7 +10,8 @@
 
 use crate::Real;
 use crate::matrix::{column, column_mut, dot, dot_here, strips_of, vectorised};
-use crate::tile::{Panels, Part, Plus};
+use crate::panels::Panels;
+use crate::tile::{Part, Plus};
 use faer::{MatMut, MatRef};
 use pulp::{Simd, WithSimd};
 use serde::{Deserialize, Serialize};

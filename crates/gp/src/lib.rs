@@ -28,6 +28,7 @@ mod laplace;
 mod matrix;
 mod normal;
 mod objective;
+mod panels;
 mod posterior;
 mod pull_back;
 mod real;

@@ -20,8 +20,9 @@ use crate::matrix::{
     Triangle, add_product, both, column, column_mut, in_pool, mirror, multiply, product, strips,
     subtract_squares, upper_product, zeros,
 };
+use crate::panels::Panels;
 use crate::pull_back::{Pair, Slope, Spare, Sums, Symmetric};
-use crate::tile::{Panels, Part, Plus};
+use crate::tile::{Part, Plus};
 use crate::{Error, InducingPoints, Kernel, Real};
 use faer::{Accum, Mat, MatMut, MatRef};
 

@@ -12,7 +12,8 @@ use crate::kernel::Left;
 use crate::matrix::{
     STRIP, Triangle, column, column_mut, dot, dot_here, mirror, multiply_add, strips, vectorised, zeros,
 };
-use crate::tile::{Panels, Part, Plus};
+use crate::panels::Panels;
+use crate::tile::{Part, Plus};
 use crate::{Kernel, Real};
 use faer::{Mat, MatMut, MatRef};
 use std::sync::Mutex;
