@@ -3,13 +3,15 @@
 use crate::cholesky::Cholesky;
 use crate::kernel::Left;
 use crate::matrix::{column, dot, in_pool, product, subtract_squares, zeros};
+use crate::panels::Panels;
+use crate::tile::{MOST_ROWS, Part, Plus};
 use crate::{Error, InducingPoints, Kernel, Real};
 use faer::{Mat, MatRef};
 
 /// Rows that are predicted at a time: `K_z* [512, 256]` in f64 stays in a level-2 cache.
 const BLOCK: usize = 256;
 /// Rows of `L⁻¹` that are multiplied at a time: few, since half of what is on the diagonal is multiplied for nothing.
-const STRIP: usize = 48;
+const STRIP: usize = MOST_ROWS;
 
 /// A conditioned Gaussian process, ready to predict.
 #[derive(Debug, Clone)]
@@ -17,8 +19,8 @@ pub struct Posterior<T: Real> {
     kernel: Kernel,
     inducing: InducingPoints<T>,
     left: Left<T>,
-    inverse: Mat<T>, // [M, M]  L⁻¹ of K_zz = L Lᵀ
-    alpha: Mat<T>,   // [M, C]
+    inverse: Panels<T>, // [M, M]  L⁻¹ of K_zz = L Lᵀ
+    alpha: Mat<T>,      // [M, C]
     jitter: f64,
     threads: usize,
 }
@@ -79,8 +81,10 @@ impl<T: Real> Posterior<T> {
         let mut k_zz_chol = Cholesky::with_size(m);
         let jitter = k_zz_chol.factor_with_ladder("K_zz", k_zz.as_ref(), jitter)?;
         k_zz_chol.solve(alpha.as_mut());
-        let mut inverse = zeros(m, m);
-        k_zz_chol.inverse_factor(inverse.as_mut());
+        // K_zz has served.
+        k_zz_chol.inverse_factor(k_zz.as_mut());
+        let mut inverse = Panels::new();
+        inverse.pack(k_zz.as_ref());
         Ok(Self { kernel, inducing, left, inverse, alpha, jitter, threads })
     }
 
@@ -146,8 +150,8 @@ impl<T: Real> Posterior<T> {
             for start in (0..m).step_by(STRIP) {
                 let (rows, end) = (STRIP.min(m - start), m.min(start + STRIP));
                 let mut a = a.as_mut().submatrix_mut(0, 0, rows, n);
-                let inverse = self.inverse.as_ref().submatrix(start, 0, rows, end);
-                product(a.as_mut(), inverse, k_zx.as_ref().subrows(0, end), 1.0, 1);
+                let k_zx = k_zx.as_ref().subrows(0, end);
+                self.inverse.times((start, 0), a.as_mut(), Part::All, Plus::Nothing, k_zx, T::of(1.0));
                 subtract_squares(a.as_ref(), var);
             }
             // Rounding may take a variance at an inducing point below zero.
