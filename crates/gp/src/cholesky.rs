@@ -230,8 +230,8 @@ fn invert<T: Real>(
 fn with_rows<T: Real, R>(columns: usize, work: impl FnOnce(MatMut<'_, T>) -> R) -> R {
     T::with_room(|room| {
         let size = STEP * columns;
-        if room.nrows() < size {
-            room.resize_with(size, 1, |_, _| T::default());
+        if room.nrows() <= size {
+            room.resize_with(size + 1, 1, |_, _| T::default());
         }
         work(MatMut::from_column_major_slice_mut(&mut column_mut(room.as_mut(), 0)[..size], STEP, columns))
     })
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn factor_inverse_and_solves_hold_for_every_kind_of_size() {
-        for n in [1, 2, 31, 32, 33, 64, 65, 100, 127, 200] {
+        for n in [1, 2, 31, 32, 33, 64, 65, 100, 127, 200, 577] {
             let a = positive(n);
             // Below the diagonal stands what must never be read.
             let upper = Mat::from_fn(n, n, |i, j| if i <= j { a[(i, j)] } else { f64::NAN });

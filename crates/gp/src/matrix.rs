@@ -1,12 +1,12 @@
-//! Thin words around faer: products on the threads given, and loops compiled for the widest vector unit.
+//! Products on the threads given, and loops compiled for the widest vector unit.
 //!
-//! Work is shared by halving matrices and `rayon::join`, with faer on one thread inside: its own parallel products
-//! wait in spinning barriers, which costs more than it brings at these sizes and collapses on a busy machine.
-//! Halving never changes the order in which an entry is summed.
+//! Work is shared by halving matrices and `rayon::join`: faer's own parallel products wait in spinning barriers, which
+//! costs more than it brings at these sizes and collapses on a busy machine. Halving never changes the order in which
+//! an entry is summed.
 
 use crate::Real;
 use crate::square::SIDE;
-use crate::tile::{Part, multiply as multiply_tiles};
+use crate::tile::{Part, SMALLEST, multiply as multiply_tiles};
 use faer::{Accum, Mat, MatMut, MatRef};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -131,7 +131,7 @@ fn shared_product<T: Real>(
     threads: usize,
 ) {
     let (rows, columns) = (out.nrows(), out.ncols());
-    if threads < 2 || rows * columns * a.ncols() < WORTH_SHARING {
+    if threads < 2 || rows * columns * a.ncols() < WORTH_SHARING || rows.max(columns) < 4 * SMALLEST {
         return multiply_tiles(out, Part::All, accumulate, a, b, alpha);
     }
     let (left, right) = (threads / 2, threads - threads / 2);
@@ -154,10 +154,11 @@ fn shared_product<T: Real>(
     }
 }
 
-/// A share of `n`, on a boundary that suits the product's tiles.
+/// A share of `n`, on a boundary that suits the product's tiles where both sides are large enough for them: what is smaller
+/// would be summed in another order.
 fn cut(n: usize, part: usize, of: usize) -> usize {
-    let exact = n * part / of;
-    if n >= 64 { exact.next_multiple_of(32).min(n) } else { exact }
+    let (exact, even) = (n * part / of, (n * part / of).next_multiple_of(32));
+    if n >= 64 && even + SMALLEST <= n { even } else { exact }
 }
 
 /// Where to cut a triangle so that the square beside its upper part is as large as its two triangles together.
@@ -340,4 +341,32 @@ pub(crate) fn zeros<T: Real>(rows: usize, columns: usize) -> Mat<T> {
     let mut matrix = Mat::with_capacity(if rows > 64 { (lines | 1) * line } else { rows }, columns);
     matrix.resize_with(rows, columns, |_, _| T::default());
     matrix
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_part_of_a_shared_product_is_too_small_for_tiles() {
+        for n in 4 * SMALLEST..300 {
+            for threads in 2..9 {
+                let middle = cut(n, threads / 2, threads);
+                assert!(middle >= SMALLEST && n - middle >= SMALLEST, "{n} among {threads}: {middle}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_mirrored_triangle_is_symmetric_whatever_its_size() {
+        for n in [1, 7, 8, 9, 30, 64, 67] {
+            let full = Mat::from_fn(n, n, |i, j| (i.min(j) * 100 + i.max(j)) as f64);
+            for from in [Triangle::Lower, Triangle::Upper] {
+                let kept = |i: usize, j: usize| if from == Triangle::Lower { i >= j } else { i <= j };
+                let mut found = Mat::from_fn(n, n, |i, j| if kept(i, j) { full[(i, j)] } else { f64::NAN });
+                mirror(found.as_mut(), from);
+                assert_eq!(found, full, "{n}, {from:?}");
+            }
+        }
+    }
 }

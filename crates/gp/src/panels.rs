@@ -165,6 +165,9 @@ pub(crate) fn copy_rows<T: Real>(b: MatRef<'_, T>, right: &mut [T]) {
                 to.iter_mut().zip([r0, r1, r2]).for_each(|(to, &from)| *to = from);
             }
         }
+        if b.nrows() == groups * COLUMNS {
+            continue;
+        }
         for (i, row) in rows.iter().enumerate().take(count) {
             let (at, rest) = ((groups * stride + p + i) * COLUMNS, &row[groups * COLUMNS..]);
             right[at..at + rest.len()].copy_from_slice(rest);

@@ -138,8 +138,8 @@ impl Kernel {
     /// Pull-back of [`gram_upper`](Self::gram_upper) for a symmetric `∂K`: both arguments move, so
     /// `d_a = 4(a·diag(E 1) − a E)`. Adds to `d_a`; returns the gradient by the log parameters.
     ///
-    /// `fill(start, strip)` writes ∂K's columns from `start` on down to the strip's last row, in which they end; a strip is
-    /// used while it is in the cache. `k` is left holding `E` above the diagonal and in the strips' diagonal blocks.
+    /// `fill(start, strip)` writes ∂K's columns from `start` on down to the diagonal at least, in a strip that ends where the
+    /// last of them does; it is used while it is in the cache. `k` is left holding `E` above the diagonal and in the strips' diagonal blocks.
     pub(crate) fn pull_back_upper<T: Real>(
         &self,
         points: Symmetric<'_, T>,

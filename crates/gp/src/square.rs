@@ -9,7 +9,7 @@
 pub(crate) const SIDE: usize = 8;
 
 /// Number by number, on any processor.
-fn turn_plainly<T: Copy>(from: [&[T; SIDE]; SIDE], to: &mut [T], step: usize) {
+pub(crate) fn turn_plainly<T: Copy>(from: [&[T; SIDE]; SIDE], to: &mut [T], step: usize) {
     for q in 0..SIDE {
         to[q * step..q * step + SIDE].copy_from_slice(&from.map(|from| from[q]));
     }

@@ -29,6 +29,9 @@ const WIDTH: usize = 16 * COLUMNS;
 /// No tile has more rows: two vectors of 16 numbers.
 pub(crate) const MOST_ROWS: usize = 32;
 
+/// What is smaller than this in any direction is faer's.
+pub(crate) const SMALLEST: usize = 8;
+
 /// Which entries of a product are needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
@@ -110,11 +113,16 @@ impl<T: Real> Panels<T> {
             return;
         }
         if b.nrows() == 0 {
-            return match plus {
-                Plus::Nothing => out.fill(T::default()),
-                Plus::Out => (),
-                Plus::Matrix(plus) => out.copy_from(plus),
-            };
+            for j in 0..out.ncols() {
+                let end = part.end(j, out.nrows());
+                let to = &mut column_mut(out.as_mut(), j)[..end];
+                match plus {
+                    Plus::Nothing => to.fill(T::default()),
+                    Plus::Out => (),
+                    Plus::Matrix(plus) => to.copy_from_slice(&column(plus, j)[..end]),
+                }
+            }
+            return;
         }
         let panels = self.from(first, [out.nrows(), start + b.nrows()]);
         T::with_room(|right| {
@@ -396,7 +404,7 @@ pub(crate) fn multiply<T: Real>(
 ) {
     let (m, n, depth) = (out.nrows(), out.ncols(), a.ncols());
     let flat = |x: MatRef<'_, T>| x.row_stride() == 1 || x.col_stride() == 1;
-    if n < COLUMNS || m < 8 || depth < 8 || out.row_stride() != 1 || !flat(a) || !flat(b) {
+    if n.min(m).min(depth) < SMALLEST || out.row_stride() != 1 || !flat(a) || !flat(b) {
         use faer::linalg::matmul::triangular::{BlockStructure, matmul};
         let (upper, full) = (BlockStructure::TriangularUpper, BlockStructure::Rectangular);
         let structure = if part == Part::All { full } else { upper };
@@ -436,6 +444,7 @@ mod tests {
             (40, 5, 33),
             (33, 98, 17),
             (70, 31, 600),
+            (8, 96, 512),
             (20, 9, 0),
         ];
         for (m, n, k) in sizes {
@@ -450,9 +459,6 @@ mod tests {
                         (Plus::Out, Some(&out)),
                         (Plus::Matrix(other.as_ref()), Some(&other)),
                     ] {
-                        if k == 0 && part != Part::All {
-                            continue;
-                        }
                         let mut found = out.clone();
                         Panels::lend(left, |panels| {
                             panels.times((0, 0), found.as_mut(), part, plus, right, -0.7);

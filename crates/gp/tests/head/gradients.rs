@@ -1,6 +1,6 @@
 //! Every gradient of the objective against central differences in f64.
 
-use crate::common::{Problem, assert_gradient, kernels};
+use crate::common::{Problem, assert_gradient, kernels, uniform};
 use gp::Coupling;
 
 /// The bar: relative error ≤ 1e-6; fourth-order differences leave room below it.
@@ -62,6 +62,30 @@ fn gradients_hold_across_the_blocks_of_the_factorisation() {
         moved.evaluate().0.loss
     };
     assert_gradient("z", &gradient.z, TOLERANCE, moved);
+}
+
+#[test]
+fn the_slope_in_a_random_direction_holds_where_long_sums_are_cut() {
+    // 540 inducing points and 530 rows: more than are summed in registers at a time.
+    for (seed, kernel) in kernels().into_iter().enumerate() {
+        let problem = Problem::random(kernel, [530, 540, 3, 2], 40 + seed as u64);
+        let mut next = uniform(seed as u64);
+        let mut direction = |count: usize| (0..count).map(|_| next() - 0.5).collect::<Vec<f64>>();
+        let [phi, z, w] =
+            [&problem.phi, &problem.inducing.z, &problem.inducing.w].map(|x| direction(x.len()));
+        let moved = |_, h: f64| {
+            let mut moved = problem.clone();
+            let parts = [(&mut moved.phi, &phi), (&mut moved.inducing.z, &z), (&mut moved.inducing.w, &w)];
+            for (x, direction) in parts {
+                x.iter_mut().zip(direction).for_each(|(x, d)| *x += h * d);
+            }
+            moved.evaluate().0.loss
+        };
+        let (_, gradient) = problem.evaluate();
+        let parts = [(&gradient.phi, &phi), (&gradient.z, &z), (&gradient.w, &w)];
+        let dot = |(a, b): (&Vec<f64>, &Vec<f64>)| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        assert_gradient("a direction", &[parts.into_iter().map(dot).sum()], TOLERANCE, moved);
+    }
 }
 
 #[test]
