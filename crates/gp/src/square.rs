@@ -1,4 +1,4 @@
-//! Squares of numbers whose rows become columns, in registers: number by number this takes three times as long, and the
+//! Squares of numbers whose rows become columns, in registers: number by number this takes up to twice as long, and the
 //! compiler does not find the vectors by itself.
 //!
 //! ```text
