@@ -1,4 +1,4 @@
-"""Small data sets of every kind of input, with names that no page may run."""
+"""Small data sets of every kind of input, with hostile names."""
 
 import csv
 import json
@@ -33,7 +33,7 @@ def classes(path: Path, rows: int, seed: int) -> None:
             writer.writerow([f"{a:.3f}", f"{b:.3f}", kind])
 
 
-def pictures(folder: Path, count: int, seed: int) -> None:
+def images(folder: Path, count: int, seed: int) -> None:
     rng = random.Random(seed)
     for label in ["left", "right"]:
         (folder / label).mkdir(parents=True)
@@ -44,7 +44,7 @@ def pictures(folder: Path, count: int, seed: int) -> None:
 
 
 def png(rows: list[bytes]) -> bytes:
-    """A grey picture."""
+    """A grey image."""
     chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
     header = struct.pack(">IIBBBBB", len(rows[0]), len(rows), 8, 0, 0, 0, 0)
     data = zlib.compress(b"".join(b"\0" + row for row in rows))

@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 USUAL_MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-"]
 
 
@@ -224,6 +224,10 @@ def read_graphs(path, schema):
     return graphs
 
 
+def clip(value):
+    return min(max(value, -1e6), 1e6)
+
+
 def node_numbers(schema, node, neighbours):
     if isinstance(node, list):
         node = {"attributes": node}
@@ -233,9 +237,9 @@ def node_numbers(schema, node, neighbours):
     if kind == "one_hot":
         degree = [float(min(len(neighbours), settings["cap"]) == i) for i in range(settings["cap"] + 1)]
     else:
-        degree = [(math.log1p(len(neighbours)) - settings["mean"]) / settings["std"]]
+        degree = [clip((math.log1p(len(neighbours)) - settings["mean"]) / settings["std"])]
     label = [float(label_text(node["label"]) == level) for level in schema["node_levels"]]
-    scaled = [(float(np.float32(value)) - scale["mean"]) / scale["std"]
+    scaled = [clip((float(np.float32(value)) - scale["mean"]) / scale["std"])
               for value, scale in zip(node.get("attributes", []), schema["attributes"])]
     return np.float32(degree + label + scaled)
 

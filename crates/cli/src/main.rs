@@ -1,19 +1,25 @@
-//! `ign`: from a table, pictures or graphs to predictions that say how sure they are.
+//! `ign`: predictions with calibrated uncertainty from tables, texts, images and graphs.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr)] // this crate alone prints
 
 mod commands;
-mod dashboard;
-mod output;
-mod progress;
-mod times;
+mod failure;
+mod fetch;
+mod input;
+mod output_file;
+mod predictions;
+mod report_page;
+mod signals;
+mod training;
+mod ui;
 
 use clap::{Parser, Subcommand};
+use failure::Failure;
 use std::process::ExitCode;
 
-/// Calibrated predictions from tables, texts, pictures and graphs: a neural network with a Gaussian process on top.
+/// Calibrated predictions from tables, texts, images and graphs: a neural network with a Gaussian process on top.
 #[derive(Parser)]
-#[command(name = "ign", version, arg_required_else_help = true)]
+#[command(name = "ign", version, arg_required_else_help = true, after_help = failure::EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -21,30 +27,28 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Train on a simulated data set and show what comes out
+    /// Train on a simulated data set and show the result
     Demo(commands::demo::Args),
-    /// Learn to predict columns of a table, or the classes of pictures or graphs
+    /// Learn to predict columns of a table, or the classes of images or graphs
     Train(commands::train::Args),
-    /// Predict rows, pictures or graphs, and say how sure each prediction is
+    /// Predict rows, images or graphs, each with its uncertainty
     Predict(commands::predict::Args),
     /// Score a model on inputs whose targets are known
     Evaluate(commands::evaluate::Args),
-    /// Show what the inducing points stand for: pseudo-labels and the inputs nearest to them
+    /// Show the inducing points: their pseudo-labels and the examples closest to them
     Inspect(commands::inspect::Args),
-    /// Write one page about what models learned and how far to trust them
+    /// Write a page about models: scores, calibration, inducing points, feature space
     Report(commands::report::Args),
-    /// Show what is inside a model file
+    /// Show what is in a model file
     Info(commands::info::Args),
     /// Generate simulated data sets, fetch public ones, list both
     Data(commands::data::Args),
-    /// Run the paper's experiments and write a page of results beside its figures
+    /// Run the paper's experiments and write a page that compares with its figures
     Reproduce(commands::reproduce::Args),
 }
 
-/// Exit code after Ctrl-C, as shells have it.
-const INTERRUPTED: u8 = 130;
-
 fn main() -> ExitCode {
+    signals::survive_file_size_limit();
     let result = match Cli::parse().command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Train(args) => commands::train::run(&args),
@@ -58,12 +62,11 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader went away: that is its right.
-        Err(commands::Failure::Error(ign::Error::Data(e))) if e.is_broken_pipe() => ExitCode::SUCCESS,
-        Err(commands::Failure::Output(e)) if e.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(commands::Failure::Interrupted) => ExitCode::from(INTERRUPTED),
+        // Whoever reads our output may stop reading.
+        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(Failure::Interrupted) => ExitCode::from(signals::exit_code()),
         Err(failure) => {
-            eprintln!("error: {failure}");
+            eprintln!("error: {}", ui::text::terminal_safe(&failure.to_string()));
             ExitCode::from(failure.exit_code())
         }
     }

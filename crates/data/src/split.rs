@@ -1,4 +1,17 @@
 //! Random disjoint parts of a set of rows: training, validation, test.
+//!
+//! ```
+//! use inducing_data::{fold, split, split_by_class};
+//!
+//! let rows: Vec<usize> = (0..100).collect();
+//! let parts = split(&rows, &[0.8, 0.1, 0.1], 7);
+//! assert_eq!(parts.iter().map(Vec::len).collect::<Vec<_>>(), [80, 10, 10]);
+//!
+//! let classes: Vec<u32> = (0..100).map(|row| row % 4).collect();
+//! let test = &split_by_class(&rows, &classes, &[0.8, 0.2], 7)[1];
+//! assert_eq!(test.iter().filter(|row| classes[**row] == 3).count(), 5);
+//! assert_eq!(fold(&rows, &classes, 5, 0, 7).len(), 20);
+//! ```
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;

@@ -25,3 +25,15 @@ pub enum Error {
         what: &'static str,
     },
 }
+
+impl Error {
+    /// Names the matrix that could not be factored.
+    pub(crate) fn factoring(matrix: &'static str) -> impl Fn(linalg::Error) -> Self {
+        move |error| match error {
+            linalg::Error::NotPositiveDefinite { size, jitter } => {
+                Self::NotPositiveDefinite { matrix, size, jitter }
+            }
+            linalg::Error::NotFinite | linalg::Error::NotConverged { .. } => Self::NotFinite { what: matrix },
+        }
+    }
+}

@@ -1,9 +1,14 @@
 //! Inducing points and their pseudo-labels `r(z) = wᵀz + b`.
 
-use crate::Real;
-use faer::MatRef;
+use linalg::{MatRef, Real};
 
 /// Inducing points with one column of pseudo-label weights an output.
+///
+/// ```
+/// use inducing_gp::InducingPoints;
+/// let points = InducingPoints::new(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], &[0.5, 0.5], &[1.0]);
+/// assert_eq!((points.len(), points.dim(), points.outputs()), (3, 2, 1));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct InducingPoints<T: Real> {
     /// Z, row-major `[M, D]`.

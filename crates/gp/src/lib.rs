@@ -6,44 +6,34 @@
 //! or tasks. Symbols and shapes: `GLOSSARY.md`; equations and their tests: `docs/equations.md`.
 //!
 //! ```
-//! use gp::{InducingPoints, Kernel, Posterior};
+//! use inducing_gp::{InducingPoints, Kernel, Posterior};
 //! // One inducing point at the origin whose pseudo-label is b = 2.
 //! let inducing = InducingPoints::<f64>::new(&[0.0, 0.0], &[1.0, 1.0], &[2.0]);
 //! let posterior = Posterior::new(Kernel::paper(), inducing, 1e-9, 1)?;
 //! let prediction = posterior.predict(&[0.0, 0.0], 1);
 //! assert!((prediction.mean[0] - 2.0).abs() < 1e-6 && prediction.var[0] < 1e-6);
-//! # Ok::<(), gp::Error>(())
+//! # Ok::<(), inducing_gp::Error>(())
 //! ```
 #![forbid(unsafe_code)]
 
-mod block;
-mod cholesky;
-mod classes;
+mod conditional;
 mod error;
-mod gaussian;
 mod inducing;
-mod inverse;
 mod kernel;
-mod laplace;
-mod matrix;
-mod normal;
+mod likelihood;
+mod link;
+mod normal_cdf;
 mod objective;
-mod panels;
 mod posterior;
-mod pull_back;
-mod real;
-mod ridge;
-mod square;
-mod tile;
+mod process;
 
-pub use cholesky::Cholesky;
-pub use classes::{Link, class_loss, class_probabilities, classes_of};
 pub use error::Error;
-pub use gaussian::Coupling;
 pub use inducing::InducingPoints;
 pub use kernel::Kernel;
-pub use normal::{LogCdf, cdf, log_cdf, log_cdf_derivatives};
-pub use objective::{Gradient, Likelihood, Model, Objective, Value};
+pub use likelihood::{Coupling, Likelihood};
+pub use linalg::{Cholesky, Real, solve_ridge};
+pub use link::{Link, class_loss, class_probabilities, classes_of};
+pub use normal_cdf::{LogCdf, cdf, log_cdf, log_cdf_derivatives};
+pub use objective::{Gradient, Objective, PointsBackward, PointsForward, RowsForward, Value};
 pub use posterior::{Latent, Posterior};
-pub use real::Real;
-pub use ridge::solve_ridge;
+pub use process::Process;

@@ -1,12 +1,11 @@
 //! Prediction (paper eq. 8): inducing points with `α` and the inverse of the factor of `K_zz`.
 
-use crate::cholesky::Cholesky;
-use crate::kernel::Left;
-use crate::matrix::{column, dot, in_pool, product, subtract_squares, zeros};
-use crate::panels::Panels;
-use crate::tile::{MOST_ROWS, Part, Plus};
-use crate::{Error, InducingPoints, Kernel, Real};
-use faer::{Mat, MatRef};
+use crate::kernel::PackedPoints;
+use crate::{Error, InducingPoints, Kernel};
+use linalg::gemm::{MOST_ROWS, Packed, Part, Plus, product};
+use linalg::threads::{both, in_pool};
+use linalg::vector::{dot, subtract_squared_norms};
+use linalg::{Cholesky, Mat, MatRef, Real};
 
 /// Rows that are predicted at a time: `K_z* [512, 256]` in f64 stays in a level-2 cache.
 const BLOCK: usize = 256;
@@ -14,12 +13,23 @@ const BLOCK: usize = 256;
 const STRIP: usize = MOST_ROWS;
 
 /// A conditioned Gaussian process, ready to predict.
+///
+/// ```
+/// use inducing_gp::{InducingPoints, Kernel, Posterior};
+/// let inducing = InducingPoints::<f64>::new(&[0.0, 3.0], &[1.0], &[0.0]); // f(0) = 0, f(3) = 3
+/// let posterior = Posterior::new(Kernel::paper(), inducing, 1e-9, 1)?;
+/// let latent = posterior.predict(&[3.0, 100.0, f64::NAN], 3);
+/// assert!((latent.mean[0] - 3.0).abs() < 1e-6 && latent.var[0] < 1e-6);
+/// assert_eq!((latent.mean[1], latent.var[1]), (0.0, 1.0)); // far from every inducing point: the prior
+/// assert!(latent.mean[2].is_nan() && latent.var[2] == 1.0);
+/// # Ok::<(), inducing_gp::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Posterior<T: Real> {
     kernel: Kernel,
     inducing: InducingPoints<T>,
-    left: Left<T>,
-    inverse: Panels<T>, // [M, M]  L⁻¹ of K_zz = L Lᵀ
+    left: PackedPoints<T>,
+    inverse: Packed<T>, // [M, M]  L⁻¹ of K_zz = L Lᵀ
     alpha: Mat<T>,      // [M, C]
     jitter: f64,
     threads: usize,
@@ -44,8 +54,8 @@ impl<T: Real> Posterior<T> {
     ) -> Result<Self, Error> {
         let (m, c) = (inducing.len(), inducing.outputs());
         let z = inducing.columns();
-        let mut alpha = zeros(m, c);
-        product(alpha.as_mut(), z.transpose(), inducing.weights(), 1.0, 1);
+        let mut alpha = Mat::zeros(m, c);
+        product(alpha.as_mut(), Plus::Nothing, z.transpose(), inducing.weights(), T::from_f64(1.0));
         for (output, &b) in inducing.b.iter().enumerate() {
             (0..m).for_each(|i| alpha[(i, output)] += b);
         }
@@ -72,18 +82,18 @@ impl<T: Real> Posterior<T> {
         threads: usize,
     ) -> Result<Self, Error> {
         let m = inducing.len();
-        let mut k_zz = zeros(m, m);
-        let mut slopes = kernel.needs_slopes().then(|| zeros(m, m));
-        let mut left = Left::new();
+        let mut k_zz = Mat::zeros(m, m);
+        let mut slopes = kernel.needs_slopes().then(|| Mat::zeros(m, m));
+        let mut left = PackedPoints::new();
         left.set(inducing.columns());
         let h = slopes.as_mut().map(|h| h.as_mut());
         kernel.gram_upper(&left, inducing.columns(), k_zz.as_mut(), h, threads);
         let mut k_zz_chol = Cholesky::with_size(m);
-        let jitter = k_zz_chol.factor_with_ladder("K_zz", k_zz.as_ref(), jitter)?;
+        let jitter = k_zz_chol.factor(k_zz.as_ref(), jitter).map_err(Error::factoring("K_zz"))?;
         k_zz_chol.solve(alpha.as_mut());
         // K_zz has served.
         k_zz_chol.inverse_factor(k_zz.as_mut());
-        let mut inverse = Panels::new();
+        let mut inverse = Packed::new();
         inverse.pack(k_zz.as_ref());
         Ok(Self { kernel, inducing, left, inverse, alpha, jitter, threads })
     }
@@ -105,6 +115,9 @@ impl<T: Real> Posterior<T> {
 
     /// Mean and variance of the latent function at `phi`, row-major `[N, D]`: O(N(M² + MD)), in blocks of rows.
     ///
+    /// A row that holds a NaN or an infinity has the mean NaN and the prior variance (of the linear kernel: ∞), and changes
+    /// nothing in other rows.
+    ///
     /// # Panics
     /// When `phi` is not `[n, D]`.
     pub fn predict(&self, phi: &[T], n: usize) -> Latent<T> {
@@ -125,15 +138,16 @@ impl<T: Real> Posterior<T> {
             let (left_mean, right_mean) = mean.split_at_mut(middle * c);
             let (left_var, right_var) = var.split_at_mut(middle);
             let (left_phi, right_phi) = phi.split_at(middle * d);
-            rayon::join(
+            both(
+                threads,
                 || self.predict_into(left_phi, left_mean, left_var, threads / 2),
                 || self.predict_into(right_phi, right_mean, right_var, threads - threads / 2),
             );
             return;
         }
         let m = self.inducing.len();
-        let (mut k_zx, mut a) = (zeros(m, BLOCK), zeros(STRIP, BLOCK));
-        let mut slopes = self.kernel.needs_slopes().then(|| zeros(m, BLOCK));
+        let (mut k_zx, mut a) = (Mat::zeros(m, BLOCK), Mat::zeros(STRIP, BLOCK));
+        let mut slopes = self.kernel.needs_slopes().then(|| Mat::zeros(m, BLOCK));
         let rows = phi.chunks(BLOCK * d).zip(mean.chunks_mut(BLOCK * c)).zip(var.chunks_mut(BLOCK));
         for ((phi, mean), var) in rows {
             let n = var.len();
@@ -143,7 +157,7 @@ impl<T: Real> Posterior<T> {
             self.kernel.gram(&self.left, phi, k_zx.as_mut(), h, 1);
             for i in 0..n {
                 for output in 0..c {
-                    mean[i * c + output] = dot(column(k_zx.as_ref(), i), column(self.alpha.as_ref(), output));
+                    mean[i * c + output] = dot(k_zx.as_ref().col(i), self.alpha.col(output));
                 }
             }
             var.copy_from_slice(&self.kernel.diagonal(phi));
@@ -151,11 +165,22 @@ impl<T: Real> Posterior<T> {
                 let (rows, end) = (STRIP.min(m - start), m.min(start + STRIP));
                 let mut a = a.as_mut().submatrix_mut(0, 0, rows, n);
                 let k_zx = k_zx.as_ref().subrows(0, end);
-                self.inverse.times((start, 0), a.as_mut(), Part::All, Plus::Nothing, k_zx, T::of(1.0));
-                subtract_squares(a.as_ref(), var);
+                self.inverse.times((start, 0), a.as_mut(), Part::All, Plus::Nothing, k_zx, T::from_f64(1.0));
+                subtract_squared_norms(a.as_ref(), var);
             }
-            // Rounding may take a variance at an inducing point below zero.
-            var.iter_mut().for_each(|var| *var = if *var > T::default() { *var } else { T::default() });
+            for ((i, var), mean) in var.iter_mut().enumerate().zip(mean.chunks_exact_mut(c)) {
+                if *var < T::default() {
+                    *var = T::default(); // rounding, at an inducing point
+                }
+                // What is not finite never lowers a variance.
+                let finite = phi.col(i).iter().all(|x| x.is_finite());
+                if !finite {
+                    mean.fill(T::from_f64(f64::NAN));
+                }
+                if !finite || var.is_nan() {
+                    *var = self.kernel.prior_variance_anywhere();
+                }
+            }
         }
     }
 }

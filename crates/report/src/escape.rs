@@ -1,11 +1,11 @@
-//! Strings that come from data on their way into HTML, SVG, JSON and file names.
+//! Strings from data on their way into HTML, SVG, JSON and file names.
 
 use std::borrow::Cow;
 
-/// Text or an attribute's value of HTML and SVG alike.
+/// Text or an attribute value, in HTML and SVG alike.
 ///
-/// XML 1.0 has no control characters, and marks that turn the direction of writing around could make
-/// a name look like another: both become U+FFFD. Line breaks and tabs become spaces.
+/// Control characters are not allowed in XML 1.0, and characters that change the direction of writing could make one
+/// name look like another: both become U+FFFD. Line breaks and tabs become spaces.
 pub(crate) fn text(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     for c in raw.chars() {
@@ -21,7 +21,7 @@ pub(crate) fn text(raw: &str) -> String {
     out
 }
 
-/// The same without the escapes of mark-up, for JSON.
+/// The same for JSON: without the escapes of mark-up.
 pub(crate) fn plain(raw: &str) -> String {
     raw.chars().map(harmless).collect()
 }
@@ -40,23 +40,23 @@ pub(crate) fn json(value: &serde_json::Value) -> String {
     value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
-/// At most `most` characters, the end of a longer one replaced by `…`.
-pub(crate) fn cut(raw: &str, most: usize) -> Cow<'_, str> {
-    match raw.char_indices().nth(most) {
+/// At most `max` characters; a longer string ends in `…`.
+pub(crate) fn truncate(raw: &str, max: usize) -> Cow<'_, str> {
+    match raw.char_indices().nth(max) {
         None => Cow::Borrowed(raw),
         Some(_) => {
-            let kept: String = raw.chars().take(most.saturating_sub(1)).collect();
+            let kept: String = raw.chars().take(max.saturating_sub(1)).collect();
             Cow::Owned(format!("{}…", kept.trim_end()))
         }
     }
 }
 
-/// A name that can be seen: an empty one is said to be empty.
-pub(crate) fn shown(raw: &str) -> Cow<'_, str> {
+/// The name, or `(empty)` if nothing of it is visible.
+pub(crate) fn or_placeholder(raw: &str) -> Cow<'_, str> {
     if raw.trim().is_empty() { Cow::Borrowed("(empty)") } else { Cow::Borrowed(raw) }
 }
 
-/// A part of a file's name: lower-case letters, digits and single hyphens, at most 24.
+/// Part of a file name: at most 24 lower-case letters, digits and single hyphens.
 pub(crate) fn slug(raw: &str) -> String {
     let mut out = String::new();
     for c in raw.chars().take(200) {
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_of_a_name_is_markup() {
+    fn names_are_never_markup() {
         assert_eq!(text("<b a=\"1\">&'"), "&lt;b a=&quot;1&quot;&gt;&amp;&#39;");
         assert_eq!(text("a\u{0}b\u{1b}c\nd\u{202e}e"), "a\u{fffd}b\u{fffd}c d\u{fffd}e");
     }
@@ -91,9 +91,9 @@ mod tests {
     }
 
     #[test]
-    fn cuts_keep_whole_characters() {
-        assert_eq!(cut("äöü", 3), "äöü");
-        assert_eq!(cut("äöüß", 3), "äö…");
+    fn truncation_keeps_whole_characters() {
+        assert_eq!(truncate("äöü", 3), "äöü");
+        assert_eq!(truncate("äöüß", 3), "äö…");
     }
 
     #[test]

@@ -1,30 +1,53 @@
-//! One self-contained page about what a model learned and how far to trust it.
+//! One self-contained HTML page about a trained model: metrics, uncertainty and calibration, feature space, inducing
+//! points, training curves and permutation importance.
 //!
 //! ```text
-//! model + inputs with their truth ──gather──▶ Report ──render──▶ HTML;  ──figures──▶ SVG, PNG
+//! model + labelled inputs ──gather──▶ RunRecord ──render───▶ HTML
+//!                                               ──figures──▶ SVG ──Figure::png──▶ PNG
 //! ```
-//! No file is read or written here.
+//! [`RunRecord`] holds plain values, so a page can also be made without a model. Nothing here reads or writes files.
+//!
+//! ```
+//! use inducing_report::{RunRecord, render};
+//!
+//! let run = RunRecord {
+//!     title: "House prices".into(),
+//!     evaluated_on: "the test split".into(),
+//!     generator: "example 1.0".into(),
+//!     notes: vec!["12 rows without a price were dropped".into()],
+//!     models: Vec::new(), // usually from `gather`
+//! };
+//! let html = render(&run);
+//! assert!(html.starts_with("<!doctype html>") && html.contains("12 rows without a price"));
+//! ```
+//!
+//! # Features
+//! `png` (on by default): `Figure::png`, which needs resvg and the DejaVu fonts. Without it figures are SVG only.
 #![forbid(unsafe_code)]
 
-mod data;
 mod escape;
+mod example_pool;
+mod export;
 mod figure;
-mod files;
 mod gather;
-mod layout;
-mod number;
+mod graph_layout;
+mod number_format;
 mod page;
+mod page_data;
 mod palette;
-mod pick;
-mod pool;
 mod record;
 mod sections;
 mod sprite;
 
-pub use figure::{Figure, FigureError};
-pub use files::{gallery, picture_file};
-pub use gather::{Around, Moved, NEAREST, Request, SHOWN, Show, Side, gather, inducing};
-pub use number::number;
+pub use example_pool::max_points;
+pub use export::{example_file, gallery};
+pub use figure::Figure;
+#[cfg(feature = "png")]
+pub use figure::PngError;
+pub use gather::{
+    ExampleSource, GatherRequest, InducingRequest, InputSet, MAX_SHOWN_POINTS, NEAREST_EXAMPLES,
+    RefinedValues, gather, gather_inducing_points,
+};
+pub use number_format::format_number;
 pub use page::{figures, render};
-pub use pool::drawn;
 pub use record::*;

@@ -1,8 +1,8 @@
-//! Colours. A figure of its own has those of the light page in its attributes; the page's style sheet
-//! overrides them by the classes, and so knows a dark side.
+//! Colours. The attributes of an SVG hold those of the light page; the page's style sheet overrides them by class and
+//! adds a dark theme.
 //!
-//! Classes: Paul Tol's muted scheme, told apart by all common colour blindnesses. Values: ColorBrewer's
-//! BuPu, whose lightness alone orders it.
+//! Classes: Paul Tol's muted scheme, which is safe for colour blindness. Values: ColorBrewer's BuPu, which is ordered
+//! by lightness.
 
 /// Fill or stroke: the class for the page, the colour without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(crate) struct Paint {
 }
 
 impl Paint {
-    /// Attributes of something filled.
+    /// Attributes of a filled shape.
     pub(crate) fn fill(self) -> String {
         format!("class=\"f-{}\" fill=\"{}\"", self.class, self.hex)
     }
@@ -29,17 +29,17 @@ const fn paint(class: &'static str, hex: &'static str) -> Paint {
     Paint { class, hex }
 }
 
-/// Writing.
+/// Text.
 pub(crate) const INK: Paint = paint("ink", "#1f2430");
-/// Quiet writing and lines.
+/// Secondary text and lines.
 pub(crate) const MUTED: Paint = paint("muted", "#5b6372");
-/// Lines of the grid.
+/// Grid lines.
 pub(crate) const GRID: Paint = paint("grid", "#e3e5ea");
-/// What lies beneath.
+/// Background.
 pub(crate) const PAPER: Paint = paint("paper", "#ffffff");
 /// The only series of a figure.
 pub(crate) const ACCENT: Paint = paint("accent", "#3d5a9e");
-/// Everything that has no colour of its own.
+/// Everything without a colour of its own.
 pub(crate) const OTHERS: Paint = paint("others", "#9aa1ad");
 
 /// One for each class or series.
@@ -66,15 +66,15 @@ pub(crate) const SEQUENCE: [Paint; 7] = [
     paint("q6", "#4d004b"),
 ];
 
-/// Strokes that tell series apart without colour.
+/// Dash patterns that tell series apart without colour.
 pub(crate) const DASHES: [&str; 5] = ["", "7 4", "2 3", "9 3 2 3", "4 2"];
 
-/// Of the k-th series.
+/// Colour of the k-th series.
 pub(crate) fn series(k: usize) -> Paint {
     SERIES[k % SERIES.len()]
 }
 
-/// Step of the sequence where `share` of the way from small to large is gone.
+/// Index in the sequence of a value at this share of its range.
 pub(crate) fn step(share: f64) -> usize {
     let last = SEQUENCE.len() - 1;
     if share.is_nan() { 0 } else { ((share * SEQUENCE.len() as f64).floor().max(0.0) as usize).min(last) }

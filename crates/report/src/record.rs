@@ -1,48 +1,56 @@
-//! Everything that a page shows, as plain values: what `gather` computes and `render`
-//! draws.
+//! Everything that a page shows, as plain values: [`gather`](crate::gather) computes it, [`render`](crate::render)
+//! draws it. Any number may be NaN or infinite and any string may be hostile: rendering copes with both.
 
-use ign::class_metrics::ClassMetrics;
-use ign::metrics::Metrics;
-use ign::train::EpochRecord;
+use inducing::metrics::ClassMetrics;
+use inducing::metrics::Metrics;
 
-/// One page: one model, or several side by side.
+/// One page: the evaluation of one model, or of several side by side.
 #[derive(Debug, Clone)]
-pub struct Report {
-    /// Heads the page.
+pub struct RunRecord {
+    /// Title of the page.
     pub title: String,
-    /// What the predictions were judged on, in words: `test.csv` or `the test part of houses.csv`.
-    pub judged_on: String,
-    /// Program and version.
-    pub made_by: String,
-    /// What the reader should know.
+    /// The evaluation data, in words: `test.csv` or `the test split of houses.csv`.
+    pub evaluated_on: String,
+    /// Program and version that made the record.
+    pub generator: String,
+    /// Warnings and remarks for the reader.
     pub notes: Vec<String>,
-    /// At least one; several predict the same target.
+    /// At least one; several predict the same targets.
     pub models: Vec<ModelRecord>,
 }
 
 /// One model.
 #[derive(Debug, Clone)]
 pub struct ModelRecord {
-    /// Of the file.
+    /// Usually the file's name.
     pub name: String,
-    /// What it is: label and value.
+    /// Label and value of everything worth knowing about the model: encoder, parameters, seed, …
     pub facts: Vec<(String, String)>,
-    /// Names of a row's cells; empty where examples are no rows.
+    /// Names of the cells of a row; empty for images and graphs.
     pub columns: Vec<String>,
-    /// All inputs that the page shows; everything else refers to them by their place here.
+    /// All examples of the page; everything else refers to them by index.
     pub examples: Vec<Example>,
-    /// What is predicted: one entry for each number, one for classes. Points of all entries are the same examples.
+    /// One entry for each regression target, or one for all classes. The points of all entries are the same examples.
     pub targets: Vec<TargetRecord>,
-    /// Features of the points in two dimensions; none without inducing points.
+    /// Features of the plotted points in two dimensions; `None` without inducing points.
     pub features: Option<FeatureSpace>,
-    /// Usually one; one for each class where each has its own.
+    /// Usually one; one for each class in a one-vs-rest model.
     pub networks: Vec<NetworkRecord>,
-    /// Which columns matter; tables alone.
-    pub importance: Option<Importance>,
-    /// Where the nearest examples were looked for, in words, and how many inputs that was.
-    pub neighbours_from: (String, usize),
-    /// What leans on the inducing points was counted here, in words, and how many inputs that was.
-    pub leaning_from: (String, usize),
+    /// Permutation importance of the columns; `None` for images and graphs.
+    pub importance: Option<PermutationImportance>,
+    /// Where the nearest examples of the inducing points come from.
+    pub nearest_from: DataSource,
+    /// Which inputs were assigned to the inducing points.
+    pub assigned_from: DataSource,
+}
+
+/// A set of inputs.
+#[derive(Debug, Clone)]
+pub struct DataSource {
+    /// In words: `the training split`.
+    pub description: String,
+    /// Number of inputs.
+    pub inputs: usize,
 }
 
 /// An input as a person can look at it.
@@ -57,22 +65,22 @@ pub struct Example {
 /// What an input looks like.
 #[derive(Debug, Clone)]
 pub enum Body {
-    /// A row of a table in its own units, in the order of [`ModelRecord::columns`]; long texts are cut in their middle.
+    /// Cells of a table row in original units, in the order of [`ModelRecord::columns`].
     Cells(Vec<String>),
-    /// A picture.
-    Picture(Picture),
+    /// An image.
+    Image(Image),
     /// A graph.
     Graph(Graph),
 }
 
-/// A picture.
+/// An image.
 #[derive(Debug, Clone)]
-pub struct Picture {
-    /// Pixels.
+pub struct Image {
+    /// W, in pixels.
     pub width: usize,
-    /// Pixels.
+    /// H, in pixels.
     pub height: usize,
-    /// 1 (grey) or 3 (red, green, blue).
+    /// C: 1 (grey) or 3 (red, green, blue).
     pub channels: usize,
     /// `[H, W, C]`
     pub pixels: Vec<u8>,
@@ -81,7 +89,7 @@ pub struct Picture {
 /// A graph.
 #[derive(Debug, Clone)]
 pub struct Graph {
-    /// How many nodes it has.
+    /// Number of nodes.
     pub nodes: usize,
     /// Each undirected edge once.
     pub edges: Vec<[usize; 2]>,
@@ -93,192 +101,225 @@ pub struct Graph {
 #[derive(Debug, Clone)]
 pub enum TargetRecord {
     /// A number.
-    Number(NumberRecord),
-    /// Classes.
-    Classes(ClassRecord),
+    Regression(RegressionRecord),
+    /// A class.
+    Classification(ClassificationRecord),
 }
 
-/// Predictions of a number; everything in the target's own units.
+/// Predictions of a number, in the target's units.
 #[derive(Debug, Clone)]
-pub struct NumberRecord {
-    /// Of the target.
+pub struct RegressionRecord {
+    /// Name of the target. Two targets may share one.
     pub name: String,
     /// Over all rows.
     pub metrics: Metrics,
-    /// The rows that are drawn: the most uncertain, the worst, and a random part of the others.
-    pub points: Vec<NumberPoint>,
-    /// Of intervals of increasing level.
-    pub coverage: Vec<Coverage>,
-    /// Share of rows that are kept, the surest first, and the RMSE of them.
-    pub risk: Vec<[f64; 2]>,
-    /// Predicted deviations of all rows.
-    pub spread: Histogram,
+    /// The plotted rows: the most uncertain, the worst, and a random sample of the rest.
+    pub points: Vec<RegressionPoint>,
+    /// Coverage of central prediction intervals of increasing level.
+    pub coverage: Vec<CoveragePoint>,
+    /// Risk–coverage curve: share of rows kept, most certain first, and their RMSE.
+    pub risk_curve: Vec<[f64; 2]>,
+    /// Predicted standard deviations of all rows.
+    pub std_histogram: Histogram,
 }
 
-/// A row that is drawn.
+/// A plotted row.
 #[derive(Debug, Clone)]
-pub struct NumberPoint {
-    /// In [`ModelRecord::examples`].
+pub struct RegressionPoint {
+    /// Index in [`ModelRecord::examples`].
     pub example: usize,
-    /// What was observed.
+    /// Observed value.
     pub truth: f64,
-    /// What was expected.
+    /// Predicted mean.
     pub mean: f64,
-    /// Deviation of an observation.
+    /// Predicted standard deviation of an observation.
     pub std: f64,
-    /// Deviation of the function behind it.
+    /// Predicted standard deviation of the latent function, that is, without noise.
     pub std_latent: f64,
 }
 
-/// How many rows lie in their central intervals.
+/// How many rows lie inside their central prediction intervals.
 #[derive(Debug, Clone)]
-pub struct Coverage {
-    /// What the interval promises, in (0, 1).
+pub struct CoveragePoint {
+    /// Nominal level, in (0, 1).
     pub level: f64,
-    /// What it holds.
-    pub after: f64,
-    /// The same without recalibration.
-    pub before: f64,
+    /// Empirical coverage of the model as it is used.
+    pub calibrated: f64,
+    /// Empirical coverage without recalibration.
+    pub uncalibrated: f64,
 }
 
 /// Counts between edges.
 #[derive(Debug, Clone)]
 pub struct Histogram {
-    /// One more than counts.
+    /// One more than `counts`.
     pub edges: Vec<f64>,
-    /// Rows.
+    /// Rows in each bin.
     pub counts: Vec<usize>,
 }
 
-/// Predictions of classes.
+/// Predictions of a class.
 #[derive(Debug, Clone)]
-pub struct ClassRecord {
-    /// Of the target.
+pub struct ClassificationRecord {
+    /// Name of the target.
     pub name: String,
     /// Names of the classes.
     pub classes: Vec<String>,
-    /// Over all rows; holds the reliability before and after recalibration.
+    /// Over all rows; holds the reliability with and without recalibration.
     pub metrics: ClassMetrics,
-    /// The rows that are drawn: the most uncertain, the worst, and a random part of the others.
-    pub points: Vec<ClassPoint>,
-    /// Share of rows that are kept, the surest first, and the share of mistakes among them.
-    pub risk: Vec<[f64; 2]>,
-    /// Entropy of all rows' probabilities, in nats.
-    pub spread: Histogram,
-    /// Whether latent functions have a variance: not those of a softmax layer.
-    pub has_variance: bool,
+    /// The plotted rows: the most uncertain, the worst, and a random sample of the rest.
+    pub points: Vec<ClassificationPoint>,
+    /// Risk–coverage curve: share of rows kept, most certain first, and their error rate.
+    pub risk_curve: Vec<[f64; 2]>,
+    /// Predictive entropy of all rows, in nats.
+    pub entropy_histogram: Histogram,
+    /// Whether the latent functions have a variance; those of a softmax layer have none.
+    pub has_latent_variance: bool,
 }
 
-/// A row that is drawn.
+/// A plotted row.
 #[derive(Debug, Clone)]
-pub struct ClassPoint {
-    /// In [`ModelRecord::examples`].
+pub struct ClassificationPoint {
+    /// Index in [`ModelRecord::examples`].
     pub example: usize,
-    /// In [`ClassRecord::classes`].
+    /// Index in [`ClassificationRecord::classes`].
     pub truth: usize,
-    /// In [`ClassRecord::classes`].
+    /// Index in [`ClassificationRecord::classes`].
     pub predicted: usize,
     /// Probability of the predicted class.
     pub p: f64,
     /// Probability of the true class.
     pub p_truth: f64,
-    /// Of all probabilities, in nats.
+    /// Predictive entropy, in nats.
     pub entropy: f64,
-    /// Mean of the latent function: of the second of two classes, else of the predicted one.
+    /// Mean of the latent function: of the second of two classes, otherwise of the predicted class.
     pub latent_mean: f64,
-    /// Its deviation.
+    /// Standard deviation of the same latent function.
     pub latent_std: f64,
 }
 
-/// Features in two dimensions: principal components.
+/// Features projected on their first two principal components.
 #[derive(Debug, Clone)]
 pub struct FeatureSpace {
     /// D
     pub dim: usize,
-    /// Of the points of the targets, in their order.
+    /// Of the targets' points, in their order.
     pub points: Vec<[f64; 2]>,
     /// Of the first network's inducing points.
     pub inducing: Vec<[f64; 2]>,
-    /// Share of the features' variance along each axis.
-    pub explained: [f64; 2],
+    /// Share of the features' variance along each component.
+    pub explained_variance_ratio: [f64; 2],
 }
 
-/// Inducing points and training of one network.
+/// Inducing points and training history of one network.
 #[derive(Debug, Clone)]
 pub struct NetworkRecord {
-    /// `3 against the rest`; empty for the only one.
+    /// `setosa vs. rest`; empty for the only network.
     pub name: String,
-    /// None for a softmax layer.
-    pub inducing: Vec<InducingRecord>,
-    /// How many different examples are the nearest of some inducing point.
-    pub distinct: usize,
-    /// All epochs.
-    pub history: Vec<EpochRecord>,
-    /// Seconds that each epoch took, where they are known: as long as `history`, or empty.
-    pub seconds: Vec<Option<f64>>,
-    /// Epoch of the likelihood whose parameters were kept.
+    /// Empty for a softmax layer.
+    pub inducing: Vec<InducingPointRecord>,
+    /// Number of distinct examples that are the nearest to some inducing point.
+    pub distinct_nearest: usize,
+    /// All epochs of both phases.
+    pub history: Vec<TrainingEpoch>,
+    /// Training epoch whose parameters were kept.
     pub best_epoch: usize,
 }
 
 /// One inducing point.
 #[derive(Debug, Clone)]
-pub struct InducingRecord {
-    /// Pseudo-label in words: `23.1` in the target's units, or the class and its probability.
-    pub label: String,
+pub struct InducingPointRecord {
+    /// `23.1` in the target's units, or the class and its probability.
+    pub pseudo_label: String,
     /// Class of the pseudo-label.
     pub class: Option<usize>,
-    /// The nearest first.
-    pub nearest: Vec<Neighbour>,
-    /// Inputs whose most similar inducing point this is.
-    pub leaning: usize,
-    /// The nearest example moved towards it.
-    pub refined: Option<Refined>,
+    /// Nearest first.
+    pub nearest: Vec<NearestExample>,
+    /// Number of inputs that are more similar to this inducing point than to any other.
+    pub assigned: usize,
+    /// The nearest example, optimised to lie closer to the inducing point.
+    pub refined: Option<RefinedExample>,
 }
 
 /// An example near an inducing point.
 #[derive(Debug, Clone)]
-pub struct Neighbour {
-    /// In [`ModelRecord::examples`].
+pub struct NearestExample {
+    /// Index in [`ModelRecord::examples`].
     pub example: usize,
     /// `k(z, φ) / s`, at most 1.
     pub similarity: f64,
     /// ‖φ − z‖
     pub distance: f64,
-    /// Its true target or class in words.
+    /// Its true target or class in words; empty if unknown.
     pub truth: String,
 }
 
-/// An input that was moved towards an inducing point.
+/// An example that was optimised to lie closer to an inducing point.
 #[derive(Debug, Clone)]
-pub struct Refined {
-    /// In [`ModelRecord::examples`].
+pub struct RefinedExample {
+    /// Index in [`ModelRecord::examples`].
     pub example: usize,
     /// ‖φ − z‖ of the nearest example.
-    pub before: f64,
-    /// ‖φ − z‖ afterwards.
-    pub after: f64,
+    pub distance_before: f64,
+    /// ‖φ − z‖ of the refined one.
+    pub distance_after: f64,
 }
 
-/// What predictions lose when a column is shuffled.
+/// Metrics and hyperparameters at the end of one epoch; what was not measured is `None`.
+#[derive(Debug, Clone, Default)]
+pub struct TrainingEpoch {
+    /// Part of the training run.
+    pub phase: TrainingPhase,
+    /// From 1; 0 is the state before the first step.
+    pub epoch: usize,
+    /// Steps taken so far in this phase.
+    pub steps: usize,
+    /// Mean training loss.
+    pub loss: Option<f64>,
+    /// Validation root mean squared error, of standardised targets.
+    pub rmse: Option<f64>,
+    /// Validation negative log-likelihood, of standardised targets.
+    pub nll: Option<f64>,
+    /// Validation accuracy, in [0, 1].
+    pub accuracy: Option<f64>,
+    /// σ of standardised targets.
+    pub noise: Option<f64>,
+    /// Kernel scale s and inverse squared length scale γ (linear kernel: s and offset c).
+    pub kernel: Option<[f64; 2]>,
+    /// Duration of the epoch.
+    pub seconds: Option<f64>,
+}
+
+/// Part of a training run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TrainingPhase {
+    /// The encoder with a linear or softmax output layer.
+    Pretraining,
+    /// Encoder and Gaussian process together.
+    #[default]
+    Training,
+}
+
+/// How much predictions change when a column is shuffled.
 #[derive(Debug, Clone)]
-pub struct Importance {
+pub struct PermutationImportance {
     /// Rows that were shuffled.
     pub rows: usize,
-    /// How often.
-    pub shuffles: usize,
-    /// What `error` is: `RMSE of price`, `NLL`.
-    pub measure: String,
-    /// The most important first.
-    pub columns: Vec<ColumnImportance>,
+    /// Shuffles that the effects are means of.
+    pub repeats: usize,
+    /// What [`ColumnEffect::error_increase`] is measured in: `RMSE (price)`, `NLL (nats)`.
+    pub metric: String,
+    /// Most important first.
+    pub columns: Vec<ColumnEffect>,
 }
 
-/// One column.
+/// Effect of shuffling one column.
 #[derive(Debug, Clone)]
-pub struct ColumnImportance {
-    /// Of the column.
+pub struct ColumnEffect {
+    /// Name of the column.
     pub name: String,
-    /// How much the error grows.
-    pub error: f64,
-    /// Mean absolute change of the predicted deviation (of classes: of the entropy) against its mean, 0.1 is 10 %.
-    pub spread: f64,
+    /// Increase of the metric.
+    pub error_increase: f64,
+    /// Mean absolute change of the predicted standard deviation (classes: of the entropy), relative to its mean.
+    pub uncertainty_change: f64,
 }

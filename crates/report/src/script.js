@@ -6,7 +6,7 @@ document.documentElement.classList.add("on");
 const NS = "http://www.w3.org/2000/svg";
 const COLOURS = 9;
 
-// Data only ever become text nodes: nothing in them is read as mark-up.
+// Data only ever become text nodes, never mark-up.
 const make = (name, parent, text, cls) => {
   const e = document.createElement(name);
   if (text !== undefined) e.textContent = text;
@@ -56,10 +56,10 @@ const cells = (parent, names, values) => {
     cell.colSpan = 2;
   }
 };
-const picture = (parent, k) => {
-  const { across, pictures } = data.pool, each = across * across;
+const image = (parent, k) => {
+  const { across, images } = data.pool, each = across * across;
   const sheet = Math.floor(k / each), place = k % each;
-  const rows = Math.ceil(Math.min(each, pictures - sheet * each) / across);
+  const rows = Math.ceil(Math.min(each, images - sheet * each) / across);
   const share = (n, of) => of < 2 ? 0 : 100 * n / (of - 1);
   const e = make("span", parent, undefined, "pic p" + sheet);
   e.style.backgroundSize = across * 100 + "% " + rows * 100 + "%";
@@ -86,17 +86,17 @@ const graph = (parent, at, edges, labels, nodes) => {
       entry.append(data.pool.labels[label] || "…");
     });
   }
-  if (n < nodes) make("span", parent, n + " of " + nodes + " nodes are drawn", "quiet");
+  if (n < nodes) make("span", parent, n + " of " + nodes + " nodes shown", "quiet");
 };
 const example = (parent, k) => {
   const e = data.pool.examples[k];
   if (!e) return;
   if (e[0] === 0) cells(parent, data.pool.columns[e[2]], e[3]);
-  else if (e[0] === 1) picture(parent, e[2]);
+  else if (e[0] === 1) image(parent, e[2]);
   else graph(parent, e[2], e[3], e[4], e[5]);
 };
 
-// The card.
+// The tooltip.
 let follow = () => {};
 const hide = () => { tip.hidden = true; document.querySelectorAll(".ring").forEach(r => r.remove()); };
 const fill = (plot, id) => {
@@ -104,25 +104,27 @@ const fill = (plot, id) => {
   const lines = [];
   let title, k;
   if (id < 0) {
-    const [label, leaning, nearest, truth, distance] = model.inducing[-1 - id] || ["", 0, -1, null, null];
+    const [label, assigned, nearest, truth, distance] = model.inducing[-1 - id] || ["", 0, -1, null, null];
     title = "Inducing point " + -id;
-    lines.push(["Pseudo-label", label], ["Lean on it", number(leaning)]);
-    if (truth !== null) lines.push(["Nearest example", truth], ["Its distance", number(distance)]);
+    lines.push(["Pseudo-label", label], ["Assigned inputs", number(assigned)]);
+    if (truth !== null) lines.push(["Nearest example", truth], ["Distance", number(distance)]);
     k = nearest;
   } else {
     k = model.points[id];
     title = (data.pool.examples[k] || [])[1] || "";
     if (target.classes) {
       const truth = target.truth[id], predicted = target.predicted[id];
-      lines.push(["Truth", target.classes[truth]], ["Predicted", "\u2068" + target.classes[predicted] + "\u2069, " + percent(target.p[id])]);
-      if (truth !== predicted) lines.push(["Probability of the truth", percent(target.pTruth[id])]);
+      lines.push(["True class", target.classes[truth]], ["Predicted", "\u2068" + target.classes[predicted] + "\u2069, " + percent(target.p[id])]);
+      if (truth !== predicted) lines.push(["Probability of the true class", percent(target.pTruth[id])]);
       lines.push(["Entropy", number(target.entropy[id], 3) + " nats"]);
-      if (target.mean) lines.push(["Latent mean", number(target.mean[id])], ["Latent deviation", number(target.std[id])]);
+      if (target.mean) lines.push(["Latent mean", number(target.mean[id])], ["Latent std", number(target.std[id])]);
     } else {
-      const error = target.truth[id] - target.mean[id];
+      // Null stands for a number that is not finite.
+      const known = target.truth[id] !== null && target.mean[id] !== null;
+      const error = known ? target.truth[id] - target.mean[id] : null;
       lines.push(["Observed", number(target.truth[id])], ["Predicted", number(target.mean[id])],
-        ["Deviation", "± " + number(target.std[id])], ["Without the noise", "± " + number(target.latent[id])],
-        ["Error", number(error) + " (" + number(error / target.std[id], 2) + " deviations)"]);
+        ["Standard deviation", number(target.std[id])], ["Latent std", number(target.latent[id])],
+        ["Error", number(error)], ["z-score", number(error !== null && target.std[id] > 0 ? error / target.std[id] : null, 2)]);
     }
   }
   tip.replaceChildren();
@@ -174,7 +176,7 @@ for (const id in data.plots) {
   const straight = lines.map(p => p.getAttribute("d").match(/[-\d.]+/g).map(Number));
   const groupsOf = { x: svg.querySelector(".x-ticks"), y: svg.querySelector(".y-ticks") };
   const first = { x: [...groupsOf.x.children], y: [...groupsOf.y.children] };
-  // Where a place of the first view lies in this one: zoom·(place − offset).
+  // Position p of the full view is at zoom·(p − offset) in the current one.
   let zoom = 1, fromX = left, fromY = top, current = -1;
   const toX = x => left + zoom * (x - fromX), toY = y => top + zoom * (y - fromY);
   const inside = m => toX(m.x) >= left - 3 && toX(m.x) <= left + width + 3 && toY(m.y) >= top - 3 && toY(m.y) <= top + height + 3;
@@ -187,12 +189,12 @@ for (const id in data.plots) {
     const a = axis === "x" ? low + (fromX - left) * per : high - (fromY - top + height / zoom) * per;
     const b = a + (high - low) / zoom;
     const out = [];
-    for (const [value, says] of ticks(a, b, axis === "x" ? 5 : 5)) {
+    for (const [value, caption] of ticks(a, b, 5)) {
       const line = first[axis][0].cloneNode(), text = first[axis][1].cloneNode();
       const at = round(axis === "x" ? left + width * (value - a) / (b - a) : top + height * (1 - (value - a) / (b - a)));
       line.setAttribute("d", axis === "x" ? `M${at} ${top}v${height}` : `M${left} ${at}h${width}`);
       text.setAttribute(axis, axis === "x" ? at : at + 4);
-      text.textContent = says;
+      text.textContent = caption;
       out.push(line, text);
     }
     g.replaceChildren(...out);
@@ -227,7 +229,7 @@ for (const id in data.plots) {
   };
   const nearest = (x, y, reach) => {
     let best = -1, least = reach * reach;
-    // Later marks lie on top: of equal ones they win.
+    // Later marks lie on top and win ties.
     marks.forEach((m, k) => {
       const d = (toX(m.x) - x) ** 2 + (toY(m.y) - y) ** 2;
       if (d <= least && inside(m)) { least = d; best = k; }
@@ -247,9 +249,9 @@ for (const id in data.plots) {
 
   box.classList.add("live");
   const bar = make("div", box, undefined, "zoom");
-  for (const [says, name, action] of [["+", "Zoom in", () => middle(1.6)], ["−", "Zoom out", () => middle(1 / 1.6)],
+  for (const [text, name, action] of [["+", "Zoom in", () => middle(1.6)], ["−", "Zoom out", () => middle(1 / 1.6)],
     ["⟲", "Show all", () => { zoom = 1; move(left, top); }]]) {
-    const button = make("button", bar, says);
+    const button = make("button", bar, text);
     button.type = "button";
     button.setAttribute("aria-label", name + ": " + svg.getAttribute("aria-label"));
     button.title = name;
@@ -281,7 +283,7 @@ for (const id in data.plots) {
   });
   svg.addEventListener("pointercancel", () => { drag = null; });
   svg.addEventListener("pointerleave", e => { if (e.pointerType === "mouse" && !drag) hide(); });
-  // The page still scrolls: the wheel zooms only with Ctrl (a pinch on a pad says so too) or a chosen figure.
+  // The wheel zooms only with Ctrl (which a pinch also sets) or in a focused figure, so that the page still scrolls.
   svg.addEventListener("wheel", e => {
     if (!e.ctrlKey && !e.metaKey && document.activeElement !== box) return;
     e.preventDefault();
@@ -306,7 +308,7 @@ for (const id in data.plots) {
   box.addEventListener("blur", hide);
 }
 
-// A figure as a file: the colours of its attributes are those of white paper.
+// A figure as a file: its attributes hold the colours of the light page.
 for (const link of document.querySelectorAll("a.svg")) {
   link.addEventListener("click", e => {
     e.preventDefault();
@@ -321,7 +323,7 @@ for (const link of document.querySelectorAll("a.svg")) {
   });
 }
 
-// The table of contents follows; lists open for the printer.
+// The table of contents follows the reader; lists open for printing.
 const links = new Map([...document.querySelectorAll("nav a")].map(a => [a.hash.slice(1), a]));
 if ("IntersectionObserver" in window) {
   const seen = new IntersectionObserver(entries => {

@@ -1,33 +1,33 @@
-//! Reports at the edge of what a model can give: nothing of them may hang, panic or leave a hole in a drawing.
+//! Records at the edge of what a model can give: none may hang, panic or break a drawing.
 
 mod fixtures;
 
 use fixtures::*;
-use ign_report::*;
+use inducing_report::*;
 
-/// Renders everything; nowhere is a coordinate that is no number.
-fn check(name: &str, report: &Report) -> String {
-    let html = render(report);
-    for figure in figures(report) {
-        let options = resvg::usvg::Options::default();
-        let parsed = resvg::usvg::Tree::from_str(&figure.svg, &options);
-        assert!(parsed.is_ok(), "{name}: {}: {:?}", figure.name, parsed.err());
+/// Renders everything; no figure has a coordinate that is not a number.
+fn check(name: &str, run: &RunRecord) -> String {
+    let html = render(run);
+    for figure in figures(run) {
+        assert_well_formed(&figure);
         for d in figure.svg.split(" d=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
             let odd = d.chars().find(|c| !c.is_ascii_digit() && !"MLHVmlhvz .-".contains(*c));
             assert_eq!(odd, None, "{name}: {}: {d}", figure.name);
         }
-        for bad in ["=\"NaN", "=\"inf", "=\"-inf"] {
-            assert!(!figure.svg.contains(bad), "{name}: {} contains {bad}", figure.name);
+        let svg = without_base64(&figure.svg);
+        for bad in ["NaN", "=\"inf", "=\"-inf", " inf", " -inf"] {
+            assert!(!svg.contains(bad), "{name}: {} contains {bad}", figure.name);
         }
+        #[cfg(feature = "png")]
         figure.png(0.5).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
     html
 }
 
-fn number_of(model: &mut ModelRecord) -> &mut NumberRecord {
+fn number_of(model: &mut ModelRecord) -> &mut RegressionRecord {
     match &mut model.targets[0] {
-        TargetRecord::Number(record) => record,
-        TargetRecord::Classes(_) => panic!("a number was expected"),
+        TargetRecord::Regression(record) => record,
+        TargetRecord::Classification(_) => panic!("a number was expected"),
     }
 }
 
@@ -35,7 +35,7 @@ fn number_of(model: &mut ModelRecord) -> &mut NumberRecord {
 fn one_point_is_enough() {
     check("number", &page(numbers(1, 1, 1)));
     check("class", &page(classes(1, 2, 1)));
-    check("picture", &page(pictures(1, 1)));
+    check("image", &page(images(1, 1)));
     check("graph", &page(graphs(1, 1, 1)));
 }
 
@@ -43,18 +43,18 @@ fn one_point_is_enough() {
 fn values_may_all_be_the_same() {
     let mut model = numbers(20, 3, 4);
     for point in &mut number_of(&mut model).points {
-        *point = NumberPoint { truth: 7.0, mean: 7.0, std: 0.0, std_latent: 0.0, ..point.clone() };
+        *point = RegressionPoint { truth: 7.0, mean: 7.0, std: 0.0, std_latent: 0.0, ..point.clone() };
     }
     if let Some(space) = &mut model.features {
         space.points.fill([0.0; 2]);
         space.inducing.fill([0.0; 2]);
-        space.explained = [f64::NAN; 2];
+        space.explained_variance_ratio = [f64::NAN; 2];
     }
     check("constant", &page(model));
 }
 
 #[test]
-fn figures_that_are_no_numbers_are_left_out() {
+fn numbers_that_are_not_finite_are_left_out() {
     for value in
         [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300, 1e-300, f64::MAX, f64::MIN_POSITIVE]
     {
@@ -67,16 +67,16 @@ fn figures_that_are_no_numbers_are_left_out() {
         record.points[0].truth = value;
         record.points[1].mean = value;
         record.points[2].std = value;
-        record.coverage[3].after = value;
-        record.risk[2][1] = value;
-        record.spread.edges[4] = value;
+        record.coverage[3].calibrated = value;
+        record.risk_curve[2][1] = value;
+        record.std_histogram.edges[4] = value;
         for epoch in &mut model.networks[0].history {
             (epoch.loss, epoch.nll, epoch.noise) = (Some(value), Some(-value), Some(value));
         }
-        model.networks[0].seconds[5] = Some(value);
+        model.networks[0].history[5].seconds = Some(value);
         if let Some(importance) = &mut model.importance {
-            importance.columns[0].error = value;
-            importance.columns[1].spread = -value;
+            importance.columns[0].error_increase = value;
+            importance.columns[1].uncertainty_change = -value;
         }
         if let Some(space) = &mut model.features {
             space.points[0] = [value, 0.0];
@@ -84,7 +84,7 @@ fn figures_that_are_no_numbers_are_left_out() {
         }
         model.networks[0].inducing[0].nearest[0].distance = value;
         let html = check(&format!("{value}"), &page(model));
-        assert!(!html.contains("NaN"), "{value}");
+        assert!(!without_base64(&html).contains("NaN"), "{value}");
     }
 }
 
@@ -104,7 +104,6 @@ fn all_points_may_be_huge_or_tiny() {
 fn nothing_needs_to_be_there() {
     let mut model = numbers(10, 2, 3);
     model.networks[0].history.clear();
-    model.networks[0].seconds.clear();
     let html = check("no history", &page(model.clone()));
     assert!(!html.contains("id=\"training\""));
     model.networks[0].inducing.clear();
@@ -116,48 +115,47 @@ fn nothing_needs_to_be_there() {
     let record = number_of(&mut model);
     record.points.clear();
     record.coverage.clear();
-    record.risk.clear();
-    record.spread = Histogram { edges: vec![], counts: vec![] };
+    record.risk_curve.clear();
+    record.std_histogram = Histogram { edges: vec![], counts: vec![] };
     model.examples.clear();
     model.networks.clear();
     check("no points", &page(model.clone()));
     model.targets.clear();
     check("no targets", &page(model.clone()));
-    check("no models", &Report { models: Vec::new(), ..page(model) });
+    check("no models", &RunRecord { models: Vec::new(), ..page(model) });
 }
 
 #[test]
 fn one_epoch_is_drawn() {
     let mut model = numbers(10, 2, 3);
-    model.networks[0].history = vec![epoch("likelihood", 1, 40, 0.5)];
-    model.networks[0].seconds = vec![None];
+    model.networks[0].history = vec![epoch(TrainingPhase::Training, 1, 40, 0.5)];
     model.networks[0].best_epoch = 1;
     let html = check("one epoch", &page(model));
-    assert!(html.contains("id=\"training\"") && html.contains(">kept epoch<"));
+    assert!(html.contains("id=\"training\"") && html.contains(">best epoch<"));
 }
 
 #[test]
-fn no_one_needs_to_lean_on_an_inducing_point() {
+fn inducing_points_may_have_no_inputs_assigned() {
     let mut model = classes(12, 3, 6);
-    model.networks[0].inducing.iter_mut().for_each(|point| point.leaning = 0);
+    model.networks[0].inducing.iter_mut().for_each(|point| point.assigned = 0);
     model.networks[0].inducing[1].nearest.clear();
     model.networks[0].inducing[2].class = Some(99);
-    let html = check("no leaning", &page(model));
-    assert!(html.contains("nothing leans on 6"));
+    let html = check("none assigned", &page(model));
+    assert!(html.contains("6 have no inputs assigned to them"));
 }
 
 #[test]
 fn three_hundred_classes_with_names_of_any_length_fit() {
     let mut model = classes(600, 300, 40);
-    let TargetRecord::Classes(record) = &mut model.targets[0] else { panic!("classes") };
+    let TargetRecord::Classification(record) = &mut model.targets[0] else { panic!("classes") };
     record.classes[0] = String::new();
     record.classes[1] = "x".repeat(5000);
     record.classes[2] = "長い名前".repeat(300);
     record.name = "n".repeat(2000);
-    let report = page(model);
-    let html = check("many classes", &report);
+    let run = page(model);
+    let html = check("many classes", &run);
     assert!(html.len() < 1_500_000, "{}", html.len());
-    assert!(figures(&report).iter().all(|f| f.name != "confusion"), "300 classes are no matrix");
+    assert!(figures(&run).iter().all(|f| f.name != "confusion"), "300 classes are no matrix");
     assert!(html.contains("291 other classes"));
 }
 
@@ -174,22 +172,174 @@ fn many_networks_share_their_figures() {
     let mut model = classes(40, 3, 5);
     let network = model.networks[0].clone();
     model.networks =
-        (0..70).map(|k| NetworkRecord { name: format!("{k} against the rest"), ..network.clone() }).collect();
-    let report = page(model);
-    let html = check("networks", &report);
+        (0..70).map(|k| NetworkRecord { name: format!("{k} vs. rest"), ..network.clone() }).collect();
+    let run = page(model);
+    let html = check("networks", &run);
     assert!(html.len() < 2_500_000, "{}", html.len());
-    assert_eq!(figures(&report).iter().filter(|f| f.name == "learning").count(), 1);
+    assert_eq!(figures(&run).iter().filter(|f| f.name == "joint-training").count(), 1);
 }
 
 #[test]
-fn large_graphs_are_cut_and_said_to_be() {
+fn large_graphs_are_truncated_and_say_so() {
     let html = check("graphs", &page(graphs(4, 900, 2)));
-    assert!(html.contains("200 of 900 nodes are drawn"));
+    assert!(html.contains("200 of 900 nodes shown"));
 }
 
 #[test]
 fn more_than_64_inducing_points_are_not_all_listed() {
-    let html = check("many", &page(pictures(30, 100)));
-    assert!(html.contains("The 64 most leaned on are listed"));
+    let html = check("many", &page(images(30, 100)));
+    assert!(html.contains("The 64 with most assigned inputs are listed"));
     assert_eq!(html.matches("class=\"card inducing\"").count(), 64);
+}
+
+#[test]
+fn targets_may_share_a_name() {
+    let mut model = graphs(12, 6, 3);
+    let twin = |seed: u64| TargetRecord::Regression(number_target("price", 12, seed));
+    model.targets = vec![twin(1), twin(2), twin(3)];
+    let several = RunRecord { models: vec![model.clone(), model.clone()], ..page(model.clone()) };
+    for run in [page(model), several] {
+        let html = check("shared names", &run);
+        let mut names: Vec<String> = figures(&run).into_iter().map(|figure| figure.name).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all, "every figure keeps a name of its own");
+        assert!(html.contains(&names[0]));
+    }
+}
+
+#[test]
+fn classes_and_columns_may_share_a_name() {
+    let mut model = classes(30, 3, 6);
+    let TargetRecord::Classification(record) = &mut model.targets[0] else { panic!("classes") };
+    record.classes.fill("same".into());
+    model.columns.fill("same".into());
+    check("shared class names", &page(model));
+}
+
+/// Every number of a record that a figure, a metric or a tooltip shows.
+fn set_all(model: &mut ModelRecord, value: f64) {
+    for target in &mut model.targets {
+        let (risk_curve, histogram) = match target {
+            TargetRecord::Regression(r) => {
+                for p in &mut r.points {
+                    (p.truth, p.mean, p.std, p.std_latent) = (value, value, value, value);
+                }
+                for c in &mut r.coverage {
+                    (c.level, c.calibrated, c.uncalibrated) = (value, value, value);
+                }
+                let m = &mut r.metrics;
+                (m.rmse, m.mae, m.r2, m.nll, m.crps) = (value, value, Some(value), value, value);
+                (m.coverage_50, m.coverage_90, m.coverage_95, m.sharpness) = (value, value, value, value);
+                (&mut r.risk_curve, &mut r.std_histogram)
+            }
+            TargetRecord::Classification(r) => {
+                for p in &mut r.points {
+                    (p.p, p.p_truth, p.entropy) = (value, value, value);
+                    (p.latent_mean, p.latent_std) = (value, value);
+                }
+                let m = &mut r.metrics;
+                (m.accuracy, m.nll, m.brier, m.ece, m.auroc) = (value, value, value, value, Some(value));
+                let before = m.uncalibrated.iter_mut().flat_map(|u| &mut u.reliability);
+                for bin in m.reliability.iter_mut().chain(before) {
+                    (bin.confidence, bin.accuracy) = (Some(value), Some(value));
+                }
+                (&mut r.risk_curve, &mut r.entropy_histogram)
+            }
+        };
+        risk_curve.fill([value; 2]);
+        histogram.edges.fill(value);
+    }
+    if let Some(space) = &mut model.features {
+        space.points.fill([value; 2]);
+        space.inducing.fill([value; 2]);
+        space.explained_variance_ratio = [value; 2];
+    }
+    for network in &mut model.networks {
+        for e in &mut network.history {
+            (e.loss, e.rmse, e.nll) = (Some(value), Some(value), Some(value));
+            (e.accuracy, e.noise, e.kernel, e.seconds) =
+                (Some(value), Some(value), Some([value; 2]), Some(value));
+        }
+        for point in &mut network.inducing {
+            for near in &mut point.nearest {
+                (near.similarity, near.distance) = (value, value);
+            }
+            if let Some(refined) = &mut point.refined {
+                (refined.distance_before, refined.distance_after) = (value, value);
+            }
+        }
+    }
+    for column in model.importance.iter_mut().flat_map(|i| &mut i.columns) {
+        (column.error_increase, column.uncertainty_change) = (value, value);
+    }
+}
+
+#[test]
+fn no_number_of_a_record_needs_to_be_finite() {
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN, -0.0] {
+        for (kind, mut model) in [
+            ("numbers", numbers(12, 3, 4)),
+            ("classes", classes(12, 3, 4)),
+            ("images", images(12, 4)),
+            ("texts", texts(9, 3)),
+        ] {
+            set_all(&mut model, value);
+            let run = RunRecord { models: vec![model.clone(), model.clone()], ..page(model.clone()) };
+            for run in [page(model), run] {
+                let html = check(&format!("{kind}, all {value}"), &run);
+                assert!(!without_base64(&html).contains("NaN"), "{kind}, all {value}");
+            }
+        }
+    }
+}
+
+#[test]
+fn control_characters_reach_neither_html_nor_svg_nor_json() {
+    // C0, DEL, C1 (0x9b opens terminal escapes), bidirectional overrides, line separators, non-characters.
+    let hostile = "a\u{0}\u{7}\u{8}\u{b}\u{1b}[31m\u{7f}\u{85}\u{9b}\u{202e}\u{2066}\u{2028}\u{fffe}b\r\n\tc";
+    let mut rows = numbers(12, 3, 4);
+    rows.columns.fill(hostile.into());
+    rows.name = hostile.into();
+    rows.facts.push((hostile.into(), hostile.into()));
+    for example in &mut rows.examples {
+        example.name = hostile.into();
+        example.body = Body::Cells(vec![hostile.into(), hostile.repeat(9), hostile.into()]);
+    }
+    for column in rows.importance.iter_mut().flat_map(|i| &mut i.columns) {
+        column.name = hostile.into();
+    }
+    for point in &mut rows.networks[0].inducing {
+        point.pseudo_label = hostile.into();
+        point.nearest.iter_mut().for_each(|near| near.truth = hostile.into());
+    }
+    rows.networks[0].name = hostile.into();
+    rows.targets = vec![TargetRecord::Regression(number_target(hostile, 12, 1))];
+    let mut labels = classes(12, 3, 4);
+    labels.targets = vec![TargetRecord::Classification(class_target(hostile, vec![hostile.into(); 3], 12))];
+    let mut molecules = graphs(6, 5, 2);
+    for example in &mut molecules.examples {
+        if let Body::Graph(graph) = &mut example.body {
+            graph.labels.fill(hostile.into());
+        }
+    }
+    for model in [rows, labels, molecules] {
+        let run = RunRecord {
+            title: hostile.into(),
+            evaluated_on: hostile.into(),
+            generator: hostile.into(),
+            notes: vec![hostile.into()],
+            models: vec![model],
+        };
+        let html = check("control characters", &run);
+        let bad = |c: char| {
+            (c.is_control() && c != '\n') || matches!(c, '\u{202e}' | '\u{2066}' | '\u{2028}' | '\u{fffe}')
+        };
+        assert_eq!(html.chars().find(|&c| bad(c)), None);
+        assert!(!html.contains("\\u001b") && !html.contains("\\u0000"), "not even as JSON escapes");
+        for figure in figures(&run) {
+            assert_eq!(figure.svg.chars().find(|&c| bad(c)), None, "{}", figure.name);
+        }
+    }
 }

@@ -1,12 +1,13 @@
-//! `ign demo`: the whole way on an embedded default.
+//! `ign demo`: train, save and report on a simulated data set.
 
-use super::Failure;
-use super::given::Known;
-use super::learn::{Job, learn, tell_page};
-use super::train::{RunArgs, check_writable};
-use crate::output::print;
+use crate::failure::Failure;
+use crate::output_file::check_writable;
+use crate::training::run_args::RunArgs;
+use crate::training::train_run::{TrainRun, print_report_path};
+use crate::ui::output::print;
 use data::Simulated;
-use ign::Kind;
+use inducing::config::ProblemKind;
+use inducing::{Dataset, Trainer};
 use std::path::PathBuf;
 
 /// Rows of the demonstration; the paper's Levy set has as many.
@@ -22,23 +23,33 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    args.run.check()?;
     check_writable(&args.out)?;
     let mut run = args.run.clone();
     run.default_test_share(0.4);
-    let config = run.config(Kind::Numbers, &[("data.target".into(), vec!["y"].into())])?;
-    if !run.json() && !run.quiet() {
-        print(&format!("Levy function of 4 inputs, {ROWS} rows; 40 % are held out for the test\n"))?;
+    run.threads();
+    let settings = run.settings(&[])?;
+    let seed = settings.resolve(ProblemKind::Regression)?.seed;
+    if run.for_people() {
+        print(&format!("Levy function of 4 inputs, {ROWS} rows, of which 40 % are held out for testing\n"))?;
     }
-    let table = Simulated::Levy.sample(ROWS, config.seed, 0.0);
-    let known = Known::Table(table);
-    let (prepared, notices, folds) = (known.prepare(&config)?, Vec::new(), None);
-    let page =
-        learn(Job { known: &known, prepared, notices, config: &config, out: &args.out, args: &run, folds })?;
-    if !run.json() && !run.quiet() {
+    let data = Dataset::from_table(Simulated::Levy.sample(ROWS, seed, 0.0)).target("y")?;
+    let (prepared, config) = Trainer::new(&data).settings(settings).prepare()?;
+    let page = TrainRun {
+        data: &data,
+        prepared,
+        notices: Vec::new(),
+        config: &config,
+        out: &args.out,
+        args: &run,
+        cross_validation: None,
+    }
+    .run()?;
+    if run.for_people() {
         let out = args.out.display();
         print(&format!(
-            "\nNext:\n  ign info {out}\n  ign data generate levy --rows 1000 --seed 1 -o new.csv\n  ign predict {out} new.csv --interval 0.9\n  ign inspect {out} --data new.csv\n\nThe page about it:"
+            "\nNext:\n  ign info {out}\n  ign data generate levy --rows 1000 --seed 1 -o new.csv\n  ign predict {out} new.csv --interval 0.9\n  ign inspect {out} --data new.csv\n\nThe report:"
         ))?;
     }
-    tell_page(page.as_deref(), &run)
+    print_report_path(page.as_deref(), &run)
 }

@@ -1,104 +1,118 @@
-//! `ign evaluate`: predictions against the truth.
+//! `ign evaluate`: predictions against observed targets.
 
-use super::given::GivenArgs;
-use super::judged::{Asked, Judged, Truth};
-use super::{Failure, Reading, Threads};
-use crate::output::{self, print};
+use crate::failure::Failure;
+use crate::input::eval_data::{EvalRequest, all_rows};
+use crate::input::flags::{InputFlags, TableFlags, ThreadFlags};
+use crate::ui::output::{self, note, print, print_json};
 use data::NamedSet;
-use ign::class_metrics::OodMetrics;
-use ign::{Inputs, Model, Observed};
+use inducing::Model;
+use inducing::dataset::Inputs;
+use inducing::explain::Observed;
+use inducing::metrics::OodMetrics;
+use inducing::model::{EncodedData, TargetUse};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Model file
     model: PathBuf,
-    /// Table with inputs and targets, pictures or graphs with classes (the test part where there is one)
+    /// Table with inputs and targets, or images or graphs with classes (their test part, if there is one)
     input: String,
-    /// The targets of a table without them, as a .npy file
+    /// The targets as a .npy file, for a table without them
     #[arg(long, value_name = "FILE")]
     target: Option<String>,
-    /// Strangers (their test part, where there is one): rows or pictures unlike those that were learned from; says how
-    /// well the uncertainty tells them
+    /// Out-of-distribution inputs (their test part, if there is one): rows or images unlike the training data; says how
+    /// well the uncertainty detects them
     #[arg(long, value_name = "INPUT")]
     ood: Option<String>,
-    /// Which part of a named set or of pictures [default: test]
+    /// Which part of a named set or of images [default: test]
     #[arg(long, value_parser = ["train", "test", "all"])]
     part: Option<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    given: GivenArgs,
+    input_flags: InputFlags,
     #[command(flatten)]
-    reading: Reading,
+    table_flags: TableFlags,
     #[command(flatten)]
-    threads: Threads,
+    threads: ThreadFlags,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let model = Model::load(&args.model, args.threads.start())?;
+    args.threads.start();
+    let model = Model::load(&args.model)?;
     if args.ood.is_some() && model.header().schema.classes().is_none() {
         return Err(Failure::Usage(
-            "`--ood` is for classes, and this model predicts a number\nhint: leave it out".into(),
+            "`--ood` is for classification, and this model predicts a number\nhint: leave it out".into(),
         ));
     }
-    let judged = read(args, &model, &args.input, Truth::Needed)?;
-    if matches!(judged.inputs, Inputs::Graphs(_)) && NamedSet::from_name(&args.input).is_some() && !args.json
-    {
-        eprintln!("note: {} has no test part: graphs that were learned from are scored too", args.input);
+    let data = read(args, &model, &args.input, TargetUse::Needed)?;
+    if matches!(data.inputs, Inputs::Graphs(_)) && NamedSet::from_name(&args.input).is_some() && !args.json {
+        note(&format!("{} has no test part: training graphs are scored too", args.input));
     }
-    let inputs = &judged.inputs;
-    let scores = match judged.observed.as_ref().expect("the truth was needed") {
-        Observed::Numbers(y) => model.score(&model.predict(inputs), y),
-        Observed::Classes(y) => model.score_classes(inputs, &(0..inputs.rows()).collect::<Vec<_>>(), y),
+    let (inputs, rows) = (&data.inputs, all_rows(&data));
+    let scores = match data.observed.as_ref().expect("targets were required") {
+        Observed::Numbers(y) => model.score(&model.predict_numbers(inputs, &rows)?, y)?,
+        Observed::Classes(y) => model.score_classes(inputs, &rows, y)?,
     };
-    let strangers = match &args.ood {
-        // Strangers need no truth.
-        Some(input) => strangers(&model, inputs, &read(args, &model, input, Truth::Ignored)?.inputs)?,
+    let ood = match &args.ood {
+        Some(input) => detect_ood(&model, inputs, &read(args, &model, input, TargetUse::Ignored)?.inputs)?,
         None => Vec::new(),
     };
     if args.json {
         let mut json = output::scores_json(&scores);
-        if let (Some(object), false) = (json.as_object_mut(), strangers.is_empty()) {
-            let by = strangers.iter().map(|(name, m)| ((*name).to_owned(), serde_json::json!(m)));
+        if let (Some(object), false) = (json.as_object_mut(), ood.is_empty()) {
+            let by = ood.iter().map(|(name, m)| ((*name).to_owned(), serde_json::json!(m)));
             object.insert("ood".into(), by.collect::<serde_json::Map<_, _>>().into());
         }
-        return print(&json.to_string());
+        return print_json(&json);
     }
     let mut text = output::scores(&scores);
-    judged.notes.iter().for_each(|note| text += &format!("  {note}\n"));
+    data.notes.iter().for_each(|note| text += &format!("  {note}\n"));
     if let Some(input) = &args.ood {
-        text += &format!("\n  strangers from {input}\n{}", output::strangers(&strangers));
+        text += &format!("\n  out-of-distribution inputs: {input}\n{}", output::ood(&ood));
     }
     print(text.trim_end())
 }
 
-fn read(args: &Args, model: &Model, input: &str, truth: Truth) -> Result<Judged, Failure> {
-    let target = args.target.as_deref().filter(|_| truth == Truth::Needed);
-    // Of strangers always the test part: those of the training part need not be there.
-    let asked_for = args.part.as_deref().filter(|_| truth == Truth::Needed);
-    let (file, part) = (&args.model, args.given.part(asked_for, input)?);
-    let asked = Asked { model, file, input, part, target, truth, given: &args.given, reading: &args.reading };
-    let judged = asked.read()?;
+fn read(args: &Args, model: &Model, input: &str, targets: TargetUse) -> Result<EncodedData, Failure> {
+    let target = args.target.as_deref().filter(|_| targets == TargetUse::Needed);
+    // Out-of-distribution inputs are always a test part: their training part need not be there.
+    let part = args.part.as_deref().filter(|_| targets == TargetUse::Needed);
+    let request = EvalRequest {
+        model,
+        file: &args.model,
+        input,
+        part: args.input_flags.part(part, input)?,
+        target,
+        targets,
+        input_flags: &args.input_flags,
+        table_flags: &args.table_flags,
+    };
+    let data = request.read()?;
     if !args.json {
-        judged.notices.iter().for_each(|notice| eprintln!("note: {notice}"));
+        data.file_notes.iter().for_each(|text| note(text));
     }
-    Ok(judged)
+    Ok(data)
 }
 
-fn strangers(
+/// How well entropy and latent deviation tell `outside` from `inside` the training distribution.
+fn detect_ood(
     model: &Model,
-    known: &Inputs,
-    strange: &Inputs,
+    inside: &Inputs,
+    outside: &Inputs,
 ) -> Result<Vec<(&'static str, OodMetrics)>, Failure> {
-    let (known, strange) = (model.predict_classes(known), model.predict_classes(strange));
-    let by_entropy = OodMetrics::new(&known.entropy(), &strange.entropy());
-    let by_spread = OodMetrics::new(&known.latent_spread(), &strange.latent_spread());
-    let both = [("entropy", by_entropy), ("latent_std", by_spread)];
+    let predict = |inputs: &Inputs| model.predict_classes(inputs, &(0..inputs.rows()).collect::<Vec<_>>());
+    let (inside, outside) = (predict(inside)?, predict(outside)?);
+    let by_entropy = OodMetrics::new(&inside.entropy(), &outside.entropy());
+    let by_latent = OodMetrics::new(&inside.latent_spread(), &outside.latent_spread());
+    let both = [("entropy", by_entropy), ("latent_std", by_latent)];
     let found: Vec<_> = both.into_iter().filter_map(|(name, m)| Some((name, m?))).collect();
     if found.is_empty() {
-        return Err(Failure::Usage("there are no strangers to tell\nhint: name inputs with `--ood`".into()));
+        return Err(Failure::Usage(
+            "there are no out-of-distribution inputs\nhint: name some with `--ood`".into(),
+        ));
     }
     Ok(found)
 }

@@ -1,8 +1,11 @@
-//! `ign info`: what is inside a model file.
+//! `ign info`: what is in a model file.
 
-use super::Failure;
-use crate::output::{self, print};
-use ign::{Kernel, Model, Schema};
+use crate::failure::Failure;
+use crate::ui::output::{self, print, print_json, print_raw};
+use crate::ui::text::{json_safe, one_line};
+use inducing::Model;
+use inducing::dataset::Schema;
+use inducing::model::Kernel;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -19,14 +22,14 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let model = Model::load(&args.model, 1)?;
+    let model = Model::load(&args.model)?;
     let header = model.header();
     if args.json {
-        return print(&serde_json::to_string(header).expect("a header is plain data"));
+        return print_json(header);
     }
     let configuration = toml::to_string(&header.config).expect("a configuration is plain data");
     if args.config {
-        return print(configuration.trim_end());
+        return print_raw(&json_safe(configuration.trim_end()));
     }
     let mut lines = Vec::new();
     let [train, validation, test] = header.rows;
@@ -35,11 +38,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     lines.push(format!(
         "  written    {} by ign {} (format {})",
         written.unwrap_or_default(),
-        header.ign_version,
+        one_line(&header.ign_version),
         header.format_version
     ));
-    let predicted = join(header.schema.target_names().into_iter());
-    let classes = header.schema.classes().map(|classes| join(classes.iter().cloned()));
+    let predicted = join(header.schema.target_names().iter());
+    let classes = header.schema.classes().map(|classes| join(classes.iter()));
     lines.push(format!("  predicts   {predicted}{}", classes.map_or(String::new(), |c| format!(": {c}"))));
     lines.push(format!(
         "  from       {}",
@@ -49,19 +52,19 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             }
             Schema::Images(images) => {
                 let colours = if images.channels == 1 { "grey" } else { "colour" };
-                format!("{colours} pictures of {} × {} pixels", images.height, images.width)
+                format!("{colours} images of {} × {} pixels", images.height, images.width)
             }
-            Schema::Graphs(graphs) => format!("graphs whose nodes have {} numbers", graphs.width()),
-            Schema::Own(own) => format!("inputs of the encoder `{}`", own.own),
+            Schema::Graphs(graphs) => format!("graphs with {} features per node", graphs.width()),
+            Schema::Custom(custom) => format!("inputs of the custom encoder `{}`", one_line(&custom.encoder)),
         }
     ));
-    lines.push(format!("  rows       {train} trained on, {validation} for validation, {test} for the test"));
+    lines.push(format!("  rows       {train} training, {validation} validation, {test} test"));
     let networks = match header.others.len() {
         0 => String::new(),
         others => format!("{} networks of ", others + 1),
     };
     lines.push(format!(
-        "  network    {networks}{}; {} parameters in all",
+        "  network    {networks}{}; {} parameters in total",
         header.encoder.describe(),
         model.parameters()
     ));
@@ -75,13 +78,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     lines.push(format!(
         "  training   best epoch {}{}, seed {}\n",
         header.best_epoch,
-        if model.heads().next().is_some() { " of the likelihood" } else { "" },
+        if model.heads().next().is_some() { " of the likelihood phase" } else { "" },
         header.config.seed
     ));
     for (part, scores) in &header.metrics {
         lines.push(format!("{}\n{}", output::part(part), output::scores(scores)));
     }
-    lines.push(format!("configuration\n{configuration}"));
+    lines.push(format!("configuration\n{}", json_safe(&configuration)));
     print(lines.join("\n").trim_end())
 }
 
@@ -96,13 +99,14 @@ fn kernel(kernel: &Kernel) -> String {
     format!("{family} kernel, scale {}, {} {}", output::number(scale), shape.0, output::number(shape.1))
 }
 
-fn join(items: impl Iterator<Item = String>) -> String {
-    items.collect::<Vec<_>>().join(", ")
+/// Names from the file, separated by commas.
+fn join(names: impl Iterator<Item = impl AsRef<str>>) -> String {
+    names.map(|name| one_line(name.as_ref()).into_owned()).collect::<Vec<_>>().join(", ")
 }
 
 /// `2026-01-31 12:00 UTC`
 fn timestamp(time: SystemTime) -> String {
     let seconds = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let minutes = seconds % 86_400 / 60;
-    format!("{} {:02}:{:02} UTC", output::date(seconds), minutes / 60, minutes % 60)
+    format!("{} {:02}:{:02} UTC", reproduce::utc_date(seconds), minutes / 60, minutes % 60)
 }

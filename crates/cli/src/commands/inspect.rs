@@ -1,13 +1,21 @@
-//! `ign inspect`: what the inducing points stand for.
+//! `ign inspect`: the inducing points, their pseudo-labels and the examples closest to them.
 
-use super::given::GivenArgs;
-use super::judged::{Asked, Judged, Truth};
-use super::report::{make_folder, read_once};
-use super::{Failure, Reading, Threads};
-use crate::output::{number, print};
-use data::{Part, write_atomically};
-use ign::{Model, RefineOptions};
-use report::{Around, Body, Example, InducingRecord, NetworkRecord, inducing};
+use crate::failure::Failure;
+use crate::input::check_stdin_once;
+use crate::input::eval_data::{EvalRequest, all_rows, input_set, renderer};
+use crate::input::flags::{InputFlags, TableFlags, ThreadFlags};
+use crate::output_file::make_folder;
+use crate::report_page::write_figures;
+use crate::ui::output::{note, number, print, print_raw};
+use crate::ui::text::{json_safe, one_line};
+use data::{DatasetPart, write_atomically};
+use inducing::Model;
+use inducing::explain::RefineOptions;
+use inducing::model::{EncodedData, TargetUse};
+use report::{
+    Body, Example, InducingPointRecord, InducingRequest, NearestExample, NetworkRecord,
+    gather_inducing_points,
+};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -15,67 +23,68 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Args {
     /// Model file
     model: PathBuf,
-    /// Where the nearest examples are looked for: best what was learned from
+    /// Where to search for the nearest examples, best the training data
     #[arg(long, value_name = "INPUT")]
     data: String,
-    /// Inputs of which it is counted how many lean on each point [default: those of --data]
+    /// Inputs to assign to the points, each to the most similar one [default: those of --data]
     #[arg(long, value_name = "INPUT")]
     test: Option<String>,
-    /// Write what is shown into this folder: inducing.jsonl, and the pictures or drawings of pictures and graphs
+    /// Write the result into this folder: inducing.jsonl, and images and drawings of graphs
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Nearest examples of each point
+    /// How many nearest examples to show for each point
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     nearest: u16,
-    /// Do not move examples towards the points
+    /// Do not refine examples towards the points
     #[arg(long)]
     no_refine: bool,
-    /// Print one JSON object a point
+    /// Print one JSON object per point
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    given: GivenArgs,
+    input_flags: InputFlags,
     #[command(flatten)]
-    reading: Reading,
+    table_flags: TableFlags,
     #[command(flatten)]
-    threads: Threads,
+    threads: ThreadFlags,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let model = Model::load(&args.model, args.threads.start())?;
+    args.threads.start();
+    let model = Model::load(&args.model)?;
     if model.heads().next().is_none() {
         return Err(Failure::Usage(format!(
             "{} has a softmax layer and no inducing points\nhint: train without `--head softmax`",
             args.model.display()
         )));
     }
-    read_once(&[Some(&args.data), args.test.as_ref()].into_iter().flatten().collect::<Vec<_>>(), 1)?;
-    let known = read(args, &model, &args.data, Part::Train)?;
+    check_stdin_once(&[Some(&args.data), args.test.as_ref()].into_iter().flatten().collect::<Vec<_>>(), 1)?;
+    let known = read(args, &model, &args.data, DatasetPart::Train)?;
     let test = match &args.test {
-        Some(input) => Some(read(args, &model, input, Part::Test)?),
+        Some(input) => Some(read(args, &model, input, DatasetPart::Test)?),
         None => None,
     };
-    let (rows, shown) = (known.all(), known.show(&model));
-    let tested = test.as_ref().map(|test| (test.all(), test.show(&model)));
-    let judged = match (&test, &tested, &args.test) {
-        (Some(test), Some((rows, shown)), Some(words)) => test.side(rows, shown, words),
-        _ => known.side(&rows, &shown, &args.data),
+    let (rows, examples) = (all_rows(&known), renderer(&known, &model));
+    let tested = test.as_ref().map(|test| (all_rows(test), renderer(test, &model)));
+    let evaluated = match (&test, &tested, &args.test) {
+        (Some(test), Some((rows, examples)), Some(words)) => input_set(test, rows, examples, words),
+        _ => input_set(&known, &rows, &examples, &args.data),
     };
-    let around = Around {
-        judged,
-        known: known.side(&rows, &shown, &args.data),
+    let request = InducingRequest {
+        evaluated,
+        reference: input_set(&known, &rows, &examples, &args.data),
         nearest: usize::from(args.nearest),
-        shown: usize::MAX,
+        max_shown: usize::MAX,
         refine: (!args.no_refine).then(RefineOptions::default),
     };
-    let (networks, examples) = inducing(&model, &around);
-    let found = Found { model: &model, networks: &networks, examples: &examples, around: &around };
+    let (networks, examples) = gather_inducing_points(&model, &request)?;
+    let found = Found { model: &model, networks: &networks, examples: &examples, request: &request };
     if let Some(folder) = &args.out {
         make_folder(folder)?;
         found.write(folder)?;
     }
     if args.json {
-        return print(found.lines().join("\n").trim_end());
+        return print_raw(&json_safe(found.lines().join("\n").trim_end()));
     }
     print(found.table().trim_end())?;
     match &args.out {
@@ -84,12 +93,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// All that is shown.
+/// The inducing points and what is around them.
 struct Found<'a> {
     model: &'a Model,
     networks: &'a [NetworkRecord],
     examples: &'a [Example],
-    around: &'a Around<'a>,
+    request: &'a InducingRequest<'a>,
 }
 
 impl Found<'_> {
@@ -98,18 +107,18 @@ impl Found<'_> {
         let mut text = String::new();
         for network in self.networks {
             if !network.name.is_empty() {
-                text += &format!("\n{}\n", network.name);
+                text += &format!("\n{}\n", one_line(&network.name));
             }
             text += &self.summary(network);
-            let width = |cell: &dyn Fn(&InducingRecord) -> usize, least: usize| {
+            let width = |cell: &dyn Fn(&InducingPointRecord) -> usize, least: usize| {
                 network.inducing.iter().map(cell).max().unwrap_or(0).clamp(least, 32)
             };
-            let label = width(&|point| point.label.chars().count(), 12);
+            let label = width(&|point| point.pseudo_label.chars().count(), 12);
             let truth = width(&|point| point.nearest.first().map_or(0, |n| n.truth.chars().count()), 5);
             let moves = network.inducing.iter().any(|point| point.refined.is_some());
-            let moved = if moves { "  distance → moved " } else { "  distance" };
+            let moved = if moves { "  distance → refined" } else { "  distance" };
             text += &format!(
-                "\n     #  {:label$}  leaning{moved}  similarity  {:truth$}  nearest example\n",
+                "\n     #  {:label$}  assigned{moved}  similarity  {:truth$}  nearest example\n",
                 "pseudo-label", "truth"
             );
             for (i, point) in network.inducing.iter().enumerate() {
@@ -117,13 +126,20 @@ impl Found<'_> {
                     let first = rank == 0;
                     let head = match first {
                         true => {
-                            format!("{:6}  {:label$}  {:7}", i + 1, cut(&point.label, label), point.leaning)
+                            format!(
+                                "{:6}  {:label$}  {:8}",
+                                i + 1,
+                                cut(&point.pseudo_label, label),
+                                point.assigned
+                            )
                         }
-                        false => format!("{:6}  {:label$}  {:7}", "", "", ""),
+                        false => format!("{:6}  {:label$}  {:8}", "", "", ""),
                     };
                     let distance = number(near.distance);
                     let moved = match &point.refined {
-                        Some(refined) if first => format!("  {distance:>8} → {:<7}", number(refined.after)),
+                        Some(refined) if first => {
+                            format!("  {distance:>8} → {:<7}", number(refined.distance_after))
+                        }
                         _ if moves => format!("  {distance:>8}{:10}", ""),
                         _ => format!("  {distance:>8}"),
                     };
@@ -141,18 +157,18 @@ impl Found<'_> {
 
     fn summary(&self, network: &NetworkRecord) -> String {
         let points = network.inducing.len();
-        let (known, judged) = (&self.around.known, &self.around.judged);
+        let (reference, evaluated) = (&self.request.reference, &self.request.evaluated);
         let mut text = format!(
-            "{points} inducing points; {} different examples are the nearest of one, among {} of {}\n",
-            network.distinct,
-            known.rows.len(),
-            known.words
+            "{points} inducing points; their nearest examples are {} different rows, among {} of {}\n",
+            network.distinct_nearest,
+            reference.rows.len(),
+            reference.description
         );
-        let idle = network.inducing.iter().filter(|point| point.leaning == 0).count();
+        let idle = network.inducing.iter().filter(|point| point.assigned == 0).count();
         text += &format!(
-            "leaning: how many of the {} of {} have this point as their most similar one; {idle} of the points have none\n",
-            judged.rows.len(),
-            judged.words
+            "assigned: how many of the {} of {} are most similar to this point; {idle} points have none\n",
+            evaluated.rows.len(),
+            evaluated.description
         );
         if let Some(classes) = self.model.header().schema.classes() {
             let count = |class: Option<usize>| network.inducing.iter().filter(|p| p.class == class).count();
@@ -160,29 +176,30 @@ impl Found<'_> {
             let with: Vec<String> = all
                 .chain([("the rest", count(None))])
                 .filter(|(_, count)| *count > 0)
-                .map(|(class, count)| format!("{class} {count}"))
+                .map(|(class, count)| format!("{} {count}", one_line(class)))
                 .collect();
             text += &format!("pseudo-labels: {}\n", with.join(", "));
         }
         text
     }
 
-    /// An example in a line.
+    /// An example on one line.
     fn words(&self, example: &Example) -> String {
         let Example { name, body } = example;
-        match body {
+        let text = match body {
             Body::Cells(cells) => {
                 let columns = self.model.header().schema.table().into_iter().flat_map(|table| &table.inputs);
                 let cells: Vec<String> =
                     columns.zip(cells).map(|(column, cell)| format!("{} {cell}", column.name)).collect();
                 format!("{name}: {}", cells.join(", ").replace(['\n', '\r', '\t'], " "))
             }
-            Body::Picture(_) => name.clone(),
+            Body::Image(_) => name.clone(),
             Body::Graph(graph) => format!("{name}: {} nodes, {} edges", graph.nodes, graph.edges.len()),
-        }
+        };
+        one_line(&text).into_owned()
     }
 
-    /// One JSON object a point.
+    /// One JSON object per point.
     fn lines(&self) -> Vec<String> {
         let columns: Vec<&String> = match self.model.header().schema.table() {
             Some(table) => table.inputs.iter().map(|input| &input.name).collect(),
@@ -195,12 +212,12 @@ impl Found<'_> {
             Body::Graph(graph) => {
                 json!({ "nodes": graph.nodes, "edges": graph.edges, "labels": graph.labels })
             }
-            Body::Picture(_) => serde_json::Value::Null,
+            Body::Image(_) => serde_json::Value::Null,
         };
         let mut lines = Vec::new();
         for network in self.networks {
             for (i, point) in network.inducing.iter().enumerate() {
-                let near = |near: &report::Neighbour| {
+                let near = |near: &NearestExample| {
                     json!({
                         "name": self.examples[near.example].name,
                         "similarity": near.similarity,
@@ -211,8 +228,9 @@ impl Found<'_> {
                 };
                 let mut line = json!({
                     "point": i + 1,
-                    "pseudo_label": point.label,
-                    "leaning": point.leaning,
+                    "pseudo_label": point.pseudo_label,
+                    "assigned": point.assigned,
+                    "leaning": point.assigned, // the former name of `assigned`, for scripts that read it
                     "nearest": point.nearest.iter().map(near).collect::<Vec<_>>(),
                 });
                 if !network.name.is_empty() {
@@ -220,8 +238,8 @@ impl Found<'_> {
                 }
                 if let Some(refined) = &point.refined {
                     line["refined"] = json!({
-                        "before": refined.before,
-                        "after": refined.after,
+                        "before": refined.distance_before,
+                        "after": refined.distance_after,
                         "example": body(refined.example),
                     });
                 }
@@ -231,7 +249,7 @@ impl Found<'_> {
         lines
     }
 
-    /// Everything, and pictures and drawings of their own.
+    /// Writes everything, and every image and drawing as a file.
     fn write(&self, folder: &Path) -> Result<(), Failure> {
         let lines = self.lines().join("\n") + "\n";
         write_atomically(&folder.join("inducing.jsonl"), |file| file.write_all(lines.as_bytes()))?;
@@ -242,7 +260,7 @@ impl Found<'_> {
                 let nearest = point.nearest.first().map(|near| ("nearest", near.example));
                 let refined = point.refined.as_ref().map(|refined| ("refined", refined.example));
                 for (what, example) in nearest.into_iter().chain(refined) {
-                    let Some((ending, bytes)) = report::picture_file(&self.examples[example].body) else {
+                    let Some((ending, bytes)) = report::example_file(&self.examples[example].body) else {
                         continue;
                     };
                     let name = format!("{prefix}point-{:03}-{what}.{ending}", i + 1);
@@ -250,33 +268,39 @@ impl Found<'_> {
                 }
             }
             if let Some(sheet) = report::gallery(network, self.examples) {
-                let place = |ending: &str| folder.join(format!("{prefix}{}.{ending}", sheet.name));
-                write_atomically(&place("svg"), |file| file.write_all(sheet.svg.as_bytes()))?;
-                let png = sheet.png(2.0).map_err(|e| Failure::Usage(e.to_string()))?;
-                write_atomically(&place("png"), |file| file.write_all(&png))?;
+                write_figures(folder, [(format!("{prefix}{}", sheet.name), sheet)])?;
             }
         }
         Ok(())
     }
 }
 
-/// At most so many characters.
+/// At most `most` characters, on one line.
 fn cut(text: &str, most: usize) -> String {
+    let text = one_line(text);
     match text.chars().count() > most {
         true => text.chars().take(most - 1).chain(['…']).collect(),
-        false => text.to_owned(),
+        false => text.into_owned(),
     }
 }
 
-fn read(args: &Args, model: &Model, input: &str, part: Part) -> Result<Judged, Failure> {
-    let (file, given, reading) = (&args.model, &args.given, &args.reading);
-    let asked = Asked { model, file, input, part, target: None, truth: Truth::IfThere, given, reading };
-    let judged = asked.read()?;
-    if judged.inputs.rows() == 0 {
+fn read(args: &Args, model: &Model, input: &str, part: DatasetPart) -> Result<EncodedData, Failure> {
+    let request = EvalRequest {
+        model,
+        file: &args.model,
+        input,
+        part,
+        target: None,
+        targets: TargetUse::IfPresent,
+        input_flags: &args.input_flags,
+        table_flags: &args.table_flags,
+    };
+    let data = request.read()?;
+    if data.inputs.rows() == 0 {
         return Err(Failure::Usage(format!("{input} is empty\nhint: name inputs with `--data`")));
     }
     if !args.json {
-        judged.notices.iter().for_each(|notice| eprintln!("note: {notice}"));
+        data.file_notes.iter().for_each(|text| note(text));
     }
-    Ok(judged)
+    Ok(data)
 }

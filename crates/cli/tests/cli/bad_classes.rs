@@ -97,12 +97,12 @@ fn options_of_classes_are_refused_for_numbers() {
 }
 
 #[test]
-fn options_of_pictures_are_refused_for_tables() {
-    refused(&linear(60), "--encoder cnn", &["cnn", "pictures"]);
-    refused(&labelled(60, &["low", "top"]), "--encoder cnn", &["cnn", "pictures"]);
+fn options_of_images_are_refused_for_tables() {
+    refused(&linear(60), "--encoder cnn", &["cnn"]);
+    refused(&labelled(60, &["low", "top"]), "--encoder cnn", &["cnn"]);
     let folder = with_classes();
     folder.refuses("predict m.ign t.csv u.csv", &["m.ign", "one table"]);
-    folder.put_pictures("pets", &["cat", "dog"]);
+    folder.put_images("pets", &["cat", "dog"]);
     folder.refuses("predict m.ign pets", &["pets"]);
     folder.refuses("evaluate m.ign pets", &["pets"]);
     folder.refuses("evaluate m.ign t.csv --ood pets", &["pets"]);
@@ -133,7 +133,7 @@ fn words_that_no_option_knows_are_refused_with_the_choices() {
 }
 
 #[test]
-fn strangers_that_are_not_there_are_refused() {
+fn missing_out_of_distribution_inputs_are_refused() {
     let folder = with_classes();
     folder.refuses("evaluate m.ign t.csv --ood none.csv", &["none.csv: no such file"]);
     folder.write("empty.csv", "a,b\n");

@@ -1,7 +1,7 @@
-//! Pictures that cannot be learned from or predicted. Each is refused by its file's name, and nothing is written.
+//! Images that cannot be learned from or predicted. Each is refused by its file's name, and nothing is written.
 
 use crate::folder::Folder;
-use crate::pictures::{cifar, grey_png, gzip, idx_images, idx_labels, pixels, png_with};
+use crate::image_files::{cifar, grey_png, gzip, idx_images, idx_labels, pixels, png_with};
 
 /// Trains on these idx files and expects a refusal with these words.
 #[track_caller]
@@ -72,7 +72,7 @@ fn a_cut_cifar_file_or_a_label_beyond_ten_is_refused() {
 #[test]
 fn one_class_only_is_refused() {
     let folder = Folder::new();
-    folder.put_pictures("pets", &["cat"]);
+    folder.put_images("pets", &["cat"]);
     folder.refuses_to_train(
         "pets -o m.ign",
         &["pets: the target has one class only: \"cat\"", "sub-folder for each"],
@@ -86,7 +86,7 @@ fn one_class_only_is_refused() {
 #[test]
 fn a_class_with_one_example_is_told_and_learned() {
     let folder = Folder::new();
-    folder.put_pictures("pets", &["cat", "dog"]);
+    folder.put_images("pets", &["cat", "dog"]);
     folder.put("pets/emu/1.png", grey_png(&pixels(2, 0, 8), 8));
     let run = folder.train("pets -o m.ign").succeeds();
     assert!(run.stderr.contains("`emu` has a single example"), "{}", run.stderr);
@@ -98,15 +98,15 @@ fn a_class_with_one_example_is_told_and_learned() {
 }
 
 #[test]
-fn an_unreadable_picture_is_named_or_skipped_and_counted() {
-    let folder = Folder::with_picture_model();
+fn an_unreadable_image_is_named_or_skipped_and_counted() {
+    let folder = Folder::with_image_model();
     let whole = folder.read("pets/cat/04.png");
     folder.put("pets/cat/04.png", &whole[..whole.len() - 30]);
     let words = ["pets/cat/04.png: not a readable image", "--skip-unreadable"];
     folder.refuses_to_train("pets -o n.ign", &words);
     folder.refuses("evaluate m.ign pets", &words);
     folder.refuses("predict m.ign pets -o p.csv", &words);
-    folder.put("pets/dog/02.png", "no picture at all");
+    folder.put("pets/dog/02.png", "no image at all");
     folder
         .refuses("predict m.ign pets/dog/01.png pets/dog/02.png", &["pets/dog/02.png: not a readable image"]);
     let told = "unreadable images are left out: 2 files, first pets/cat/04.png";
@@ -123,7 +123,7 @@ fn an_unreadable_picture_is_named_or_skipped_and_counted() {
 }
 
 #[test]
-fn pictures_of_one_pixel_are_refused() {
+fn images_of_one_pixel_are_refused() {
     let folder = Folder::new();
     for (class, value) in [("cat", 10), ("dog", 200)] {
         for i in 0..4 {
@@ -132,7 +132,7 @@ fn pictures_of_one_pixel_are_refused() {
     }
     folder.refuses_to_train("pets -o m.ign", &["pets: all images are 1 × 1 pixel", "larger images"]);
     refused_idx(idx_images(30, 3, 1, 0), idx_labels(30, 3), &["all images are 1 × 1 pixel"]);
-    let larger = Folder::with_picture_model();
+    let larger = Folder::with_image_model();
     larger.refuses_to_train("pets -o n.ign --image-size 1x1", &["all images are 1 × 1 pixel"]);
     // One among others is brought to their size.
     larger.put("pets/cat/dot.png", grey_png(&[10], 1));
@@ -142,8 +142,8 @@ fn pictures_of_one_pixel_are_refused() {
 
 /// The header alone: what would not fit into memory must not be made room for.
 #[test]
-fn a_picture_beyond_memory_is_refused_by_its_header() {
-    let folder = Folder::with_picture_model();
+fn a_image_beyond_memory_is_refused_by_its_header() {
+    let folder = Folder::with_image_model();
     folder.put("huge.png", png_with([30_000, 30_000], (3, 8), &[0; 90_000], [b"", b""]));
     folder.refuses(
         "predict m.ign huge.png -o p.csv",
@@ -153,8 +153,8 @@ fn a_picture_beyond_memory_is_refused_by_its_header() {
 
 #[test]
 fn classes_that_differ_between_training_and_evaluation_are_refused() {
-    let folder = Folder::with_picture_model();
-    folder.put_pictures("zoo", &["cat", "dogs"]);
+    let folder = Folder::with_image_model();
+    folder.put_images("zoo", &["cat", "dogs"]);
     let words = ["zoo/dogs/00.png", "the model does not know the class \"dogs\"", "did you mean `dog`?"];
     folder.refuses("evaluate m.ign zoo", &words);
     folder.ign("predict m.ign zoo").succeeds(); // a prediction does not look at them
@@ -191,36 +191,36 @@ fn sets_without_a_data_directory_or_of_an_unknown_name_are_refused() {
 }
 
 #[test]
-fn tables_are_refused_by_a_model_of_pictures() {
-    let folder = Folder::with_picture_model();
+fn tables_are_refused_by_a_model_of_images() {
+    let folder = Folder::with_image_model();
     folder.write("t.csv", "a,b\n1,2\n");
-    folder.refuses("predict m.ign t.csv", &["m.ign", "t.csv", "pictures"]);
-    folder.refuses("predict m.ign -", &["m.ign", "pictures"]);
-    folder.refuses("evaluate m.ign t.csv", &["m.ign", "t.csv", "pictures"]);
-    folder.refuses("evaluate m.ign pets --ood t.csv", &["m.ign", "t.csv", "pictures"]);
+    folder.refuses("predict m.ign t.csv", &["m.ign", "t.csv", "images"]);
+    folder.refuses("predict m.ign -", &["m.ign", "images"]);
+    folder.refuses("evaluate m.ign t.csv", &["m.ign", "t.csv", "images"]);
+    folder.refuses("evaluate m.ign pets --ood t.csv", &["m.ign", "t.csv", "images"]);
     folder.refuses("predict m.ign none.png", &["none.png: no such file"]);
     folder.refuses("predict m.ign pets --keep a", &["--keep"]);
     folder.refuses("predict m.ign pets --interval 0.9", &["--interval"]);
 }
 
 #[test]
-fn options_that_make_no_sense_for_pictures_are_refused() {
-    let folder = Folder::with_picture_model();
+fn options_that_make_no_sense_for_images_are_refused() {
+    let folder = Folder::with_image_model();
     folder.refuses_to_train("pets -o n.ign --image-size 0x4", &["--image-size", "28x28"]);
     folder.refuses_to_train("pets -o n.ign --image-size wide", &["--image-size", "28x28"]);
     folder.refuses("evaluate m.ign pets --part some", &["--part", "some", "train"]);
     folder.write("t.csv", "a,b\n1,2\n");
     for flag in ["--image-size 8x8", "--skip-unreadable"] {
-        let words = [flag.split(' ').next().expect("a flag"), "is for pictures, and t.csv holds none"];
+        let words = [flag.split(' ').next().expect("a flag"), "is for images, and t.csv holds none"];
         folder.refuses_to_train(&format!("t.csv --target b -o n.ign {flag}"), &words);
         folder.refuses(&format!("train none.csv --target b -o n.ign {flag}"), &["none.csv: no such file"]);
     }
 }
 
 #[test]
-fn a_convolutional_network_that_does_not_fit_the_pictures_is_refused() {
+fn a_convolutional_network_that_does_not_fit_the_images_is_refused() {
     let folder = Folder::new();
-    folder.put_pictures("pets", &["cat", "dog"]); // 8 × 8
+    folder.put_images("pets", &["cat", "dog"]); // 8 × 8
     let refused = |more: &str, words: &[&str]| {
         folder.refuses_to_train(&format!("pets -o m.ign --encoder cnn {more}"), words);
     };
@@ -234,16 +234,16 @@ fn a_convolutional_network_that_does_not_fit_the_pictures_is_refused() {
 
 /// A user who asks for numbers or names a column has another input in mind.
 #[test]
-fn a_target_or_a_regression_is_refused_for_pictures() {
+fn a_target_or_a_regression_is_refused_for_images() {
     let folder = Folder::new();
-    folder.put_pictures("pets", &["cat", "dog"]);
-    folder.refuses_to_train("pets -o n.ign --task regression", &["regression", "pictures"]);
-    folder.refuses_to_train("pets -o n.ign --target y", &["target", "pictures"]);
+    folder.put_images("pets", &["cat", "dog"]);
+    folder.refuses_to_train("pets -o n.ign --task regression", &["regression", "images"]);
+    folder.refuses_to_train("pets -o n.ign --target y", &["target", "images"]);
 }
 
 /// As of a table: what was learned from is worth more than the model.
 #[test]
-fn a_model_never_overwrites_its_pictures() {
+fn a_model_never_overwrites_its_images() {
     let folder = Folder::new();
     folder.put_digits("digits");
     let input = "digits/train-images-idx3-ubyte";
@@ -252,7 +252,7 @@ fn a_model_never_overwrites_its_pictures() {
 }
 
 #[test]
-fn predictions_overwrite_neither_pictures_nor_model() {
+fn predictions_overwrite_neither_images_nor_model() {
     let folder = Folder::new();
     folder.put_digits("digits");
     let input = "digits/train-images-idx3-ubyte";

@@ -16,7 +16,7 @@ fn a_path_that_is_not_there_or_a_folder_is_refused() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("sub")).expect("a temporary folder is writable");
     folder.refuses_to_train("none.csv --target y -o m.ign", &["none.csv: no such file"]);
-    folder.refuses_to_train("sub --target y -o m.ign", &["sub", "--target"]); // a folder is taken for pictures
+    folder.refuses_to_train("sub --target y -o m.ign", &["sub", "--target"]); // a folder is taken for images
     folder.refuses_to_train("sub -o m.ign", &["sub: the folder is empty"]);
 }
 

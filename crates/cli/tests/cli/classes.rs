@@ -100,7 +100,7 @@ fn classes_are_learned_where_a_line_tells_them_apart() {
         (paper, 0.5),
     ] {
         let folder =
-            with_classes(&THREE, &format!("{more} --set train.warm_epochs=20 --set train.epochs=20"));
+            with_classes(&THREE, &format!("{more} --set train.pretrain_epochs=20 --set train.epochs=20"));
         let scores = folder.ign("evaluate m.ign t.csv --json").succeeds().json();
         // A sixth of the labels is wrong by construction; the most frequent class has half of the rows.
         assert!(scores["accuracy"].as_f64().expect("a number") > accuracy, "{more}: {scores}");
@@ -191,14 +191,14 @@ fn rows_without_a_label_are_left_out_and_a_prediction_needs_none() {
     let folder = with_classes(&THREE, "");
     folder.write("new.csv", folder.text("t.csv").replacen(",low\n", ",\n", 3));
     let run = folder.ign("evaluate m.ign new.csv").succeeds();
-    assert!(run.stdout.contains("3 rows without a target were left out"), "{}", run.stdout);
+    assert!(run.stdout.contains("skipped 3 rows without a target"), "{}", run.stdout);
     folder.write("new.csv", "b,a\n0.1,0.9\n");
     assert_eq!(folder.ign("predict m.ign new.csv --keep a").succeeds().stdout.lines().count(), 2);
 }
 
 #[test]
-fn strangers_are_told_by_entropy_and_by_latent_deviation() {
-    let folder = with_classes(&THREE, "--set train.warm_epochs=20");
+fn out_of_distribution_rows_are_detected_by_entropy_and_by_latent_deviation() {
+    let folder = with_classes(&THREE, "--set train.pretrain_epochs=20");
     let far: String = (0..50).map(|row| format!("{},{}\n", 40 + row, -70 - row)).collect();
     folder.write("far.csv", format!("a,b\n{far}"));
     let json = folder.ign("evaluate m.ign t.csv --ood far.csv --json").succeeds().json();
@@ -212,7 +212,7 @@ fn strangers_are_told_by_entropy_and_by_latent_deviation() {
     assert!(json["ood"]["latent_std"]["auroc"].as_f64().expect("a number") > 0.99, "{json}");
     assert_eq!(json["n"], 240);
     let text = folder.ign("evaluate m.ign t.csv --ood far.csv").succeeds().stdout;
-    assert!(text.contains("strangers from far.csv") && text.contains("latent_std"), "{text}");
+    assert!(text.contains("out-of-distribution inputs: far.csv") && text.contains("latent_std"), "{text}");
 }
 
 fn info(folder: &Folder) -> Run {
@@ -244,24 +244,25 @@ fn the_configuration_of_a_model_of_classes_trains_it_again() {
 
 #[test]
 fn a_softmax_layer_works_with_the_paper_s_network() {
-    let folder = with_classes(&THREE, "--head softmax --preset paper --set train.warm_epochs=2");
+    let folder = with_classes(&THREE, "--head softmax --preset paper --set train.pretrain_epochs=2");
     folder.ign("predict m.ign t.csv").succeeds();
 }
 
-/// The warm start is all that trains a softmax layer, and the paper has none: to refuse is as good as to train.
+/// Pretraining is all that trains a softmax layer, and the paper has none: to refuse is as good as to train.
 #[test]
-fn a_softmax_layer_without_a_warm_start_is_refused_or_a_model_that_predicts() {
-    for more in
-        ["--preset paper", "--set train.warm_epochs=0", "--set train.warm_epochs=0 --set train.epochs=0"]
-    {
+fn a_softmax_layer_without_pretraining_is_refused_or_a_model_that_predicts() {
+    for more in [
+        "--preset paper",
+        "--set train.pretrain_epochs=0",
+        "--set train.pretrain_epochs=0 --set train.epochs=0",
+    ] {
         let folder = Folder::new();
         folder.write("t.csv", labelled(100, &THREE));
-        let command =
-            "--set train.epochs=2 --set train.warm_steps=0 --set encoder.hidden=[8] --set encoder.features=8";
+        let command = "--set train.epochs=2 --set train.pretrain_min_steps=0 --set encoder.hidden=[8] --set encoder.features=8";
         let run =
             folder.ign(&format!("train t.csv --target y -o m.ign --quiet --head softmax {command} {more}"));
         if run.code == Some(2) {
-            run.is_refused(&["train.warm_epochs"]);
+            run.is_refused(&["train.pretrain_epochs"]);
             continue;
         }
         run.succeeds();
@@ -283,7 +284,7 @@ fn balanced_weights_find_more_of_a_rare_class() {
         folder.write("t.csv", text);
         let found = |weights: &str| {
             let command = format!(
-                "t.csv --target y -o m.ign --quiet --multiclass {multiclass} --set train.warm_epochs=30 --set train.class_weights={weights}"
+                "t.csv --target y -o m.ign --quiet --multiclass {multiclass} --set train.pretrain_epochs=30 --set train.class_weights={weights}"
             );
             folder.train(&command).succeeds();
             let scores = folder.ign("evaluate m.ign t.csv --json").succeeds().json();

@@ -15,7 +15,7 @@ fn a_file_holds_a_whole_run_and_single_keys_overrule_it() {
     folder.write(
         "run.toml",
         "seed = 5\n[data]\ntarget = [\"y\"]\nignore = [\"b\"]\n[encoder]\nhidden = [8]\nfeatures = 4\nmembers = 1\n\
-         [gp]\ninducing = 8\n[train]\nepochs = 3\nwarm_epochs = 1\nwarm_steps = 0\n",
+         [gp]\ninducing = 8\n[train]\nepochs = 3\npretrain_epochs = 1\npretrain_min_steps = 0\n",
     );
     folder.ign("train t.csv --config run.toml --set train.epochs=1 --quiet -o m.ign").succeeds();
     let header = folder.ign("info m.ign --json").succeeds().json();
@@ -39,7 +39,7 @@ fn the_paper_preset_trains_on_all_rows_without_stopping_or_mending() {
     assert_eq!(header["rows"], serde_json::json!([80, 0, 0]));
     assert_eq!(header["encoder"]["hidden"], serde_json::json!([128, 128, 128]));
     assert_eq!(header["kernel"], serde_json::json!({ "family": "rbf", "scale": 1.0, "gamma": 1.0 }));
-    assert_eq!(header["calibration"], serde_json::json!([ign::calibration::Calibration::none()]));
+    assert_eq!(header["calibration"], serde_json::json!([inducing::model::Calibration::none()]));
     folder.write(
         "run.toml",
         "preset = \"paper\"\n[train]\nepochs = 1\n[gp]\ninducing = 16\n[data]\ntarget = [\"y\"]\n",
@@ -84,4 +84,26 @@ fn the_configuration_that_info_prints_is_a_configuration() {
     folder.write("run.toml", config);
     folder.ign("train t.csv --config run.toml --quiet -o n.ign").succeeds();
     assert_eq!(folder.read("m.ign"), folder.read("n.ign"));
+}
+
+#[test]
+fn keys_of_earlier_versions_go_on_working_and_are_told_their_new_names_once() {
+    let folder = with_table();
+    let old = "--set train.warm_epochs=2 --set train.warm_steps=0 --set train.reseed=false --set train.epochs=2 \
+        --set gp.inducing=8 --set encoder.tables=false";
+    let run = folder.ign(&format!("train t.csv --target y -o old.ign --no-report {old}")).succeeds();
+    for (old, new) in [
+        ("train.warm_epochs", "train.pretrain_epochs"),
+        ("train.warm_steps", "train.pretrain_min_steps"),
+        ("train.reseed", "train.reinitialise_unused"),
+        ("encoder.tables", "encoder.lookup"),
+    ] {
+        let told = format!("`{old}` is now called `{new}`");
+        assert_eq!(run.stderr.matches(&told).count(), 1, "{}", run.stderr);
+    }
+    let new = "--set train.pretrain_epochs=2 --set train.pretrain_min_steps=0 --set train.reinitialise_unused=false \
+        --set train.epochs=2 --set gp.inducing=8 --set encoder.lookup=false";
+    let run = folder.ign(&format!("train t.csv --target y -o new.ign --no-report {new}")).succeeds();
+    assert!(!run.stderr.contains("is now called"), "{}", run.stderr);
+    assert!(folder.read("old.ign") == folder.read("new.ign"), "the same run by either name");
 }

@@ -1,7 +1,7 @@
-//! Pictures: idx files, CIFAR-10 files and folders, from training to telling strangers.
+//! Images: idx files, CIFAR-10 files and folders, from training to out-of-distribution detection.
 
 use crate::folder::Folder;
-use crate::pictures::{
+use crate::image_files::{
     animated_png, cifar, colour_png, deep_png, grey_png, gzip, idx_images, idx_labels, pixels,
 };
 use crate::tables::{column, header, texts};
@@ -13,9 +13,9 @@ const CNN: &str = "--encoder cnn --set encoder.stem=8 --set encoder.blocks=[8]";
 fn idx_files_are_trained_on_and_their_test_part_is_evaluated() {
     let folder = Folder::new();
     folder.put_digits("digits");
-    let run = folder.train("digits -o m.ign --set train.warm_epochs=20").succeeds();
+    let run = folder.train("digits -o m.ign --set train.pretrain_epochs=20").succeeds();
     assert!(
-        run.stderr.contains("pictures of 64 numbers") && run.stderr.contains("3 classes: 0 "),
+        run.stderr.contains("images of 64 values") && run.stderr.contains("3 classes: 0 "),
         "{}",
         run.stderr
     );
@@ -29,7 +29,7 @@ fn idx_files_are_trained_on_and_their_test_part_is_evaluated() {
     assert_eq!(header(&predicted)[..3], ["file", "label", "p_0"]);
     assert_eq!(texts(&predicted, "file").len(), 30);
     let info = folder.ign("info m.ign").succeeds().stdout;
-    assert!(info.contains("grey pictures of 8 × 8 pixels") && info.contains("class: 0, 1, 2"), "{info}");
+    assert!(info.contains("grey images of 8 × 8 pixels") && info.contains("class: 0, 1, 2"), "{info}");
 }
 
 #[test]
@@ -51,8 +51,8 @@ fn compressed_files_and_single_files_give_the_same_model() {
 }
 
 #[test]
-fn a_folder_of_pictures_has_its_classes_by_name_and_single_pictures_are_predicted() {
-    let folder = Folder::with_picture_model();
+fn a_folder_of_images_has_its_classes_by_name_and_single_images_are_predicted() {
+    let folder = Folder::with_image_model();
     let scores = folder.ign("evaluate m.ign pets --json").succeeds().json();
     assert_eq!((scores["n"].as_u64(), scores["classes"][1]["label"].as_str()), (Some(24), Some("dog")));
     let both = folder.ign("predict m.ign pets/dog/03.png pets/cat/05.png").succeeds().stdout;
@@ -61,20 +61,20 @@ fn a_folder_of_pictures_has_its_classes_by_name_and_single_pictures_are_predicte
     let place = texts(&all, "file").iter().position(|file| file == "pets/dog/03.png").expect("part of it");
     let (alone, among) = (column(&both, "p_dog")[0], column(&all, "p_dog")[place]);
     assert!((alone - among).abs() < 1e-4, "{alone} {among}"); // f32 features, summed in another order
-    // Pictures without classes are predicted too.
+    // Images without classes are predicted too.
     folder.put("new/x.png", grey_png(&pixels(0, 77, 8), 8));
     assert_eq!(texts(&folder.ign("predict m.ign new").succeeds().stdout, "file"), ["new/x.png"]);
 }
 
 #[test]
-fn cifar_files_are_colour_pictures_with_named_classes() {
+fn cifar_files_are_colour_images_with_named_classes() {
     let folder = Folder::new();
     folder.put("c/data_batch_1.bin", cifar(20, 2));
     folder.put("c/data_batch_2.bin", gzip(&cifar(10, 2)));
     folder.put("c/test_batch.bin", cifar(8, 2));
     folder.train("c -o m.ign --quiet").succeeds();
     let info = folder.ign("info m.ign").succeeds().stdout;
-    assert!(info.contains("colour pictures of 32 × 32 pixels"), "{info}");
+    assert!(info.contains("colour images of 32 × 32 pixels"), "{info}");
     assert!(header(&folder.ign("predict m.ign c").succeeds().stdout).contains(&"p_automobile".to_owned()));
     assert_eq!(folder.ign("evaluate m.ign c --json").succeeds().json()["n"], 8);
 }
@@ -99,7 +99,7 @@ fn named_sets_are_found_below_the_data_directory() {
 }
 
 #[test]
-fn strangers_are_told_from_pictures_that_were_learned() {
+fn out_of_distribution_images_are_detected() {
     let folder = Folder::new();
     folder.put_digits("digits");
     folder.put("odd/t10k-images-idx3-ubyte", {
@@ -107,16 +107,16 @@ fn strangers_are_told_from_pictures_that_were_learned() {
         file[16..].iter_mut().for_each(|x| *x = 255 - *x); // negatives
         file
     });
-    folder.train("digits -o m.ign --quiet --set train.warm_epochs=20").succeeds();
+    folder.train("digits -o m.ign --quiet --set train.pretrain_epochs=20").succeeds();
     let json = folder.ign("evaluate m.ign digits --ood odd --json").succeeds().json();
     assert!(json["ood"]["latent_std"]["auroc"].as_f64().expect("a number") > 0.9, "{json}");
     assert!(json["ood"]["entropy"]["fpr95"].is_number() && json["accuracy"].is_number(), "{json}");
     let text = folder.ign("evaluate m.ign digits --ood odd").succeeds().stdout;
-    assert!(text.contains("strangers from odd") && text.contains("AUPR"), "{text}");
+    assert!(text.contains("out-of-distribution inputs: odd") && text.contains("AUPR"), "{text}");
 }
 
 #[test]
-fn other_heads_and_several_networks_work_with_pictures() {
+fn other_heads_and_several_networks_work_with_images() {
     let folder = Folder::new();
     folder.put_digits("digits");
     let with_cnn =
@@ -138,7 +138,7 @@ fn other_heads_and_several_networks_work_with_pictures() {
 fn a_convolutional_network_learns_and_is_named() {
     let folder = Folder::new();
     folder.put_digits("digits");
-    folder.train(&format!("digits -o m.ign --quiet {CNN} --set train.warm_epochs=20")).succeeds();
+    folder.train(&format!("digits -o m.ign --quiet {CNN} --set train.pretrain_epochs=20")).succeeds();
     let scores = folder.ign("evaluate m.ign digits --json").succeeds().json();
     assert!(scores["accuracy"].as_f64().expect("a number") > 0.9, "{scores}");
     assert!(folder.ign("info m.ign").succeeds().stdout.contains("convolutions"));
@@ -148,14 +148,14 @@ fn a_convolutional_network_learns_and_is_named() {
 }
 
 #[test]
-fn pictures_of_several_sizes_and_modes_become_one_kind_and_the_user_is_told() {
+fn images_of_several_sizes_and_modes_become_one_kind_and_the_user_is_told() {
     let folder = Folder::new();
-    folder.put_pictures("pets", &["cat", "dog"]);
+    folder.put_images("pets", &["cat", "dog"]);
     folder.put("pets/cat/colour.png", colour_png(&pixels(0, 50, 8), 8));
     folder.put("pets/dog/large.png", grey_png(&pixels(1, 51, 12), 12));
     folder.put("pets/dog/deep.png", deep_png(&pixels(1, 52, 8), 8));
     folder.put("pets/dog/moving.png", animated_png(&pixels(1, 53, 8), 8));
-    folder.put("pets/readme.txt", "not a picture");
+    folder.put("pets/readme.txt", "not a image");
     let run = folder.train("pets -o m.ign").succeeds();
     for words in [
         "the images have 2 sizes, most often 8x8 pixels (height x width), and are resized to 8x8",
@@ -166,21 +166,21 @@ fn pictures_of_several_sizes_and_modes_become_one_kind_and_the_user_is_told() {
         assert!(run.stderr.contains(words), "no `{words}` in: {}", run.stderr);
     }
     let info = folder.ign("info m.ign").succeeds().stdout;
-    assert!(info.contains("colour pictures of 8 × 8 pixels"), "{info}");
-    // New pictures of any size and mode are brought to the model's.
+    assert!(info.contains("colour images of 8 × 8 pixels"), "{info}");
+    // New images of any size and mode are brought to the model's.
     folder.ign("predict m.ign pets/dog/large.png pets/dog/deep.png pets/cat/00.png").succeeds();
     folder.train("pets -o small.ign --quiet --image-size 4x6").succeeds();
-    assert!(folder.ign("info small.ign").succeeds().stdout.contains("pictures of 4 × 6 pixels"));
+    assert!(folder.ign("info small.ign").succeeds().stdout.contains("images of 4 × 6 pixels"));
 }
 
-/// What a picture is predicted as depends on its pixels alone, not on how deep or animated the file is.
+/// What a image is predicted as depends on its pixels alone, not on how deep or animated the file is.
 #[test]
 fn sixteen_bits_and_a_second_frame_change_no_prediction() {
-    let folder = Folder::with_picture_model();
-    let picture = pixels(1, 90, 8);
-    folder.put("plain.png", grey_png(&picture, 8));
-    folder.put("deep.png", deep_png(&picture, 8));
-    folder.put("moving.png", animated_png(&picture, 8));
+    let folder = Folder::with_image_model();
+    let image = pixels(1, 90, 8);
+    folder.put("plain.png", grey_png(&image, 8));
+    folder.put("deep.png", deep_png(&image, 8));
+    folder.put("moving.png", animated_png(&image, 8));
     let text = folder.ign("predict m.ign plain.png deep.png moving.png").succeeds().stdout;
     let p = column(&text, "p_dog");
     // 0x..5a / 0xffff is within half a step of 8 bits.

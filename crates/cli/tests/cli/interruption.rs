@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// Long enough to be interrupted, short enough to wait for.
 const LONG: &str =
-    "--set train.warm_epochs=600 --set train.epochs=400 --set train.patience=1000 --set gp.inducing=48";
+    "--set train.pretrain_epochs=600 --set train.epochs=400 --set train.patience=1000 --set gp.inducing=48";
 
 /// A running command whose standard error is read line by line.
 pub(crate) struct Running {
@@ -71,7 +71,7 @@ fn with_table() -> Folder {
 fn interrupted() -> Folder {
     let folder = with_table();
     let mut run = long_run(&folder, "m.ign", "");
-    run.wait_for("warm start epoch 1");
+    run.wait_for("pretraining epoch 1");
     run.signal("INT");
     assert_eq!(run.end(), Some(130), "{}", run.seen);
     assert!(run.seen.contains("--resume") && run.seen.contains("m.ign.checkpoint"), "{}", run.seen);
@@ -91,11 +91,11 @@ fn an_interrupted_run_goes_on_to_the_bytes_of_an_uninterrupted_one() {
     run.wait_for("likelihood epoch 3:");
     run.signal("INT");
     assert_eq!(run.end(), Some(130), "{}", run.seen);
-    assert!(!run.seen.contains("warm start epoch 1:"), "it goes on, it does not begin anew: {}", run.seen);
+    assert!(!run.seen.contains("pretraining epoch 1:"), "it goes on, it does not start over: {}", run.seen);
     assert_eq!(folder.names(), ["m.ign.checkpoint", "m.ign.times.jsonl", "t.csv"]);
     let mut run = long_run(&folder, "m.ign", "--resume");
     assert_eq!(run.end(), Some(0), "{}", run.seen);
-    assert!(!run.seen.contains("warm start"), "{}", run.seen);
+    assert!(!run.seen.contains("pretraining"), "{}", run.seen);
     assert_eq!(
         folder.names(),
         ["m.ign", "m.ign.times.jsonl", "m.report.html", "t.csv"],
@@ -142,13 +142,43 @@ fn a_resume_without_a_checkpoint_says_so() {
 }
 
 #[test]
-fn a_termination_request_saves_a_checkpoint_too() {
+fn a_termination_request_saves_a_checkpoint_too_and_has_its_own_exit_code() {
+    for (signal, code) in [("TERM", 143), ("HUP", 129)] {
+        let folder = with_table();
+        let mut run = long_run(&folder, "m.ign", "");
+        run.wait_for("pretraining epoch 1");
+        run.signal(signal);
+        assert_eq!(run.end(), Some(code), "{}", run.seen);
+        assert_eq!(folder.names(), ["m.ign.checkpoint", "m.ign.times.jsonl", "t.csv"]);
+    }
+}
+
+/// A checkpoint that cannot be written (a folder is in its place) costs a warning, not the training.
+#[test]
+fn a_failed_periodic_checkpoint_warns_and_the_training_goes_on() {
     let folder = with_table();
-    let mut run = long_run(&folder, "m.ign", "");
-    run.wait_for("warm start epoch 1");
-    run.signal("TERM");
-    assert_eq!(run.end(), Some(130), "{}", run.seen);
-    assert_eq!(folder.names(), ["m.ign.checkpoint", "m.ign.times.jsonl", "t.csv"]);
+    std::fs::create_dir(folder.path("m.ign.checkpoint")).expect("writable");
+    let train = "t.csv --target y -o m.ign --checkpoint-every 0";
+    let run = folder.train(train).succeeds();
+    assert!(run.stderr.contains("checkpoint not saved, training continues"), "{}", run.stderr);
+    assert!(run.stderr.contains("m.ign.checkpoint"), "{}", run.stderr);
+    let run = folder.train(&format!("{train} --quiet")).succeeds();
+    assert!(run.stderr.starts_with("warning: checkpoint not saved"), "also when quiet: {}", run.stderr);
+    folder.train("t.csv --target y -o plain.ign --quiet").succeeds();
+    assert!(folder.read("m.ign") == folder.read("plain.ign"), "checkpoints change nothing");
+}
+
+#[test]
+fn checkpoints_are_written_as_often_as_asked_and_removed_at_the_end() {
+    let folder = with_table();
+    let mut run = long_run(&folder, "m.ign", "--checkpoint-every 0");
+    run.wait_for("pretraining epoch 10:");
+    assert!(folder.path("m.ign.checkpoint").is_file());
+    run.signal("KILL");
+    assert_eq!(run.end(), None, "killed");
+    let mut run = long_run(&folder, "m.ign", "--resume");
+    assert_eq!(run.end(), Some(0), "{}", run.seen);
+    assert!(!folder.path("m.ign.checkpoint").exists());
 }
 
 /// The old model stays what it was while a new one is trained in its place.
@@ -157,7 +187,7 @@ fn an_interrupted_run_leaves_the_old_model_alone() {
     let folder = Folder::with_model();
     let before = folder.read("m.ign");
     let mut run = long_run(&folder, "m.ign", "");
-    run.wait_for("warm start epoch 1");
+    run.wait_for("pretraining epoch 1");
     run.signal("INT");
     assert_eq!(run.end(), Some(130));
     assert_eq!(folder.read("m.ign"), before);
@@ -168,14 +198,14 @@ fn an_interrupted_run_leaves_the_old_model_alone() {
 fn an_interrupted_run_of_several_networks_goes_on_to_the_same_bytes() {
     let folder = Folder::new();
     folder.write("t.csv", crate::tables::labelled(200, &["low", "mid", "top"]));
-    let settings = "--set train.warm_epochs=150 --set train.epochs=40 --set train.patience=1000";
+    let settings = "--set train.pretrain_epochs=150 --set train.epochs=40 --set train.patience=1000";
     let run = |out: &str, more: &str| {
         let command =
             format!("train t.csv --target y -o {out} {TINY} --multiclass independent {settings} {more}");
         Running::new(folder.command(&command))
     };
     let mut first = run("m.ign", "");
-    first.wait_for("network 2 warm start epoch 60:"); // by then the first has surely ended an epoch too
+    first.wait_for("network 2 pretraining epoch 60:"); // by then the first has surely ended an epoch too
     first.signal("INT");
     assert_eq!(first.end(), Some(130), "{}", first.seen);
     assert_eq!(
@@ -185,7 +215,7 @@ fn an_interrupted_run_of_several_networks_goes_on_to_the_same_bytes() {
     );
     let mut second = run("m.ign", "--resume");
     assert_eq!(second.end(), Some(0), "{}", second.seen);
-    assert!(!second.seen.contains("network 1 warm start epoch 1:"), "it goes on: {}", second.seen);
+    assert!(!second.seen.contains("network 1 pretraining epoch 1:"), "it goes on: {}", second.seen);
     assert_eq!(run("whole.ign", "--quiet --threads 1").end(), Some(0));
     assert!(folder.read("m.ign") == folder.read("whole.ign"), "the resumed run wrote other bytes");
 }
@@ -196,8 +226,7 @@ fn an_interrupted_run_of_several_networks_goes_on_to_the_same_bytes() {
 fn a_second_interrupt_ends_the_run_at_once() {
     let folder = Folder::new();
     folder.write("t.csv", linear(3700));
-    let slow =
-        "--set gp.inducing=3600 --set train.batch_size=3600 --set train.epochs=40 --set train.warm_epochs=0";
+    let slow = "--set gp.inducing=3600 --set train.batch_size=3600 --set train.epochs=40 --set train.pretrain_epochs=0";
     let mut run = Running::new(folder.command(&format!("train t.csv --target y -o m.ign {TINY} {slow}")));
     run.wait_for("likelihood epoch 0");
     std::thread::sleep(Duration::from_millis(300)); // until the step that follows, which lasts seconds, has begun

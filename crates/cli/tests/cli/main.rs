@@ -1,4 +1,4 @@
-//! The `ign` command from outside: files in, files, words and exit codes out. One binary, because linking is slow.
+//! The `ign` command end to end: files in, files, text and exit codes out. One binary, because linking is slow.
 //!
 //! Every test works in a temporary folder of its own, needs no network and trains networks that fit in a
 //! few milliseconds; what a network learns is the business of `ign reproduce`, not of these tests.
@@ -16,19 +16,22 @@ mod configuration;
 mod dashboard;
 mod determinism;
 mod features;
+#[cfg(feature = "fetch")]
 mod fetch;
 mod folder;
 mod graphs;
+mod image_files;
 mod images;
 mod interruption;
-mod pictures;
 mod pipes;
 mod published;
 mod reports;
 mod reproduce;
 mod results;
+#[cfg(feature = "fetch")]
 mod server;
 mod simulated;
 mod tables;
+mod terminal;
 mod texts;
 mod workflow;

@@ -1,7 +1,7 @@
 //! A data directory with few made rows in the published formats of the paper's sets.
 
 use crate::folder::Folder;
-use crate::pictures::{cifar, idx_images, idx_labels};
+use crate::image_files::{cifar, idx_images, idx_labels};
 use crate::tables::noise;
 use std::fmt::Write;
 

@@ -76,11 +76,11 @@ fn a_named_table_is_trained_on_by_its_name() {
 }
 
 #[test]
-fn pictures_texts_and_graphs_are_scored_on_parts_that_were_not_learned_from() {
+fn images_texts_and_graphs_are_scored_on_parts_that_were_not_learned_from() {
     let folder = Folder::with_sets();
     let words = "toy-mnist table2 imdb-text imdb-graph --repeats 1 --json --quiet";
     let records = finished(&folder.reproduce(words).succeeds());
-    // Two presets of three sets of pictures and the texts, `paper` alone one network a class, ten folds of graphs.
+    // Two presets of three sets of images and the texts, `paper` alone one network a class, ten folds of graphs.
     assert_eq!(records.len(), 2 * 3 + 2 + 2 + 2 * 10);
     for record in &records {
         for name in ["accuracy", "nll", "ece", "brier", "variance_latent"] {
@@ -173,7 +173,7 @@ fn sets_that_are_not_there_are_left_out_and_listed() {
     let list = folder.ign("reproduce --list --data-dir sets").succeeds().stdout;
     let line = |name: &str| list.lines().find(|line| line.starts_with(name)).expect("listed").to_owned();
     assert!(line("query ").contains("no data") && line("protein ").contains(": there"), "{list}");
-    assert!(line("levy ").contains("made here: there") && line("all ").contains("all of these"), "{list}");
+    assert!(line("levy ").contains("simulated: there") && line("all ").contains("all of these"), "{list}");
     let bare = folder.ign("reproduce --list").succeeds().stdout;
     assert!(bare.contains("IGN_DATA"), "{bare}");
 }
@@ -207,14 +207,14 @@ fn an_interrupted_run_goes_on_to_the_same_figures() {
     let folder = Folder::with_sets();
     // Seconds on an idle machine, so that the signal meets it half-way.
     let words =
-        "protein --repeats 2 --presets paper --jobs 1 --set train.epochs=1500 --set train.warm_epochs=0";
+        "protein --repeats 2 --presets paper --jobs 1 --set train.epochs=1500 --set train.pretrain_epochs=0";
     let command = format!("reproduce --data-dir sets {TINY} {words}");
     let mut run = Running::new(folder.command(&command));
     run.wait_for("2 to do");
     std::thread::sleep(Duration::from_millis(300));
     run.signal("INT");
     assert_eq!(run.end(), Some(130), "{}", run.seen);
-    assert!(run.seen.contains("the same command goes on"), "{}", run.seen);
+    assert!(run.seen.contains("continue with the same command"), "{}", run.seen);
     let [checkpoint] = &folder.recorded(".checkpoint")[..] else { panic!("{:?}", folder.names()) };
     assert!(checkpoint.starts_with("reproduce/protein-paper-"), "{checkpoint}");
     folder.ign(&command).succeeds();
@@ -237,7 +237,7 @@ fn a_checkpoint_of_other_data_is_not_gone_on_from() {
     std::fs::remove_file(folder.path(name)).expect("there");
     folder.write(&name.replace(".json", ".checkpoint"), "no checkpoint at all");
     let run = folder.reproduce(words).succeeds();
-    assert!(run.stderr.contains("begins anew"), "{}", run.stderr);
+    assert!(run.stderr.contains("starts over"), "{}", run.stderr);
     let scores = |text: &str| serde_json::from_str::<Value>(text).expect("JSON")["scores"].clone();
     assert_eq!(scores(&record), scores(&folder.text(name)));
 }

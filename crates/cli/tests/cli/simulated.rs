@@ -43,6 +43,14 @@ fn the_list_says_which_public_sets_are_there() {
     }
 }
 
+#[cfg(not(feature = "fetch"))]
+#[test]
+fn a_build_without_fetch_lists_the_sets_and_names_the_feature() {
+    let folder = Folder::new();
+    folder.ign("data list").succeeds();
+    folder.refuses("data fetch bike-hour --data-dir sets", &["cannot fetch", "feature `fetch`"]);
+}
+
 #[test]
 fn the_same_seed_gives_the_same_bytes_in_every_format_and_another_seed_others() {
     let folder = Folder::new();
@@ -83,8 +91,9 @@ fn the_output_format_overrules_the_name() {
 #[test]
 fn the_demonstration_leaves_a_model_that_says_what_to_do_next() {
     let folder = Folder::new();
-    let run =
-        folder.ign(&format!("demo {TINY} --set train.max_steps=8 --set train.warm_max_steps=8")).succeeds();
+    let run = folder
+        .ign(&format!("demo {TINY} --set train.max_steps=8 --set train.pretrain_max_steps=8"))
+        .succeeds();
     assert!(run.stdout.contains("ign predict demo.ign"), "{}", run.stdout);
     assert_eq!(run.stdout.lines().last(), Some("demo.report.html"), "its path comes last");
     assert_eq!(folder.names(), ["demo.ign", "demo.ign.times.jsonl", "demo.report.html"]);

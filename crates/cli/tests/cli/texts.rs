@@ -31,7 +31,7 @@ fn reviews(rows: usize) -> String {
 }
 
 const SMALL: &str = "--set encoder.text.width=8 --set encoder.text.heads=2 --set encoder.text.feed_forward=8 \
-    --set train.warm_epochs=12 --set train.warm_learning_rate=0.01 --set train.warm_batch_size=32";
+    --set train.pretrain_epochs=12 --set train.pretrain_learning_rate=0.01 --set train.pretrain_batch_size=32";
 
 fn with_model(more: &str) -> Folder {
     let folder = Folder::new();
@@ -64,11 +64,11 @@ fn a_column_of_many_words_is_recognised_as_text_and_can_be_something_else() {
     let folder = Folder::new();
     folder.write("r.jsonl", reviews(300));
     let run = folder.train(&format!("r.jsonl --target label -o m.ign {SMALL}")).succeeds();
-    assert!(run.stderr.contains("`text`") && run.stderr.contains("1 texts"), "{}", run.stderr);
+    assert!(run.stderr.contains("`text`") && run.stderr.contains("1 text column"), "{}", run.stderr);
     let info = folder.ign("info m.ign").succeeds().stdout;
     assert!(info.contains("text (text)") && info.contains("transformer blocks"), "{info}");
     let run = folder.train("r.jsonl --target label -o m.ign --set data.columns.text=ignore").succeeds();
-    assert!(run.stderr.contains("1 inputs as"), "{}", run.stderr);
+    assert!(run.stderr.contains("1 input encoded as"), "{}", run.stderr);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn numbers_are_learned_from_texts_and_columns_beside_them() {
     folder.write("t.csv", table);
     folder
         .train(&format!(
-            "t.csv --target price -o m.ign --quiet {SMALL} --set train.warm_epochs=60 --set train.epochs=10"
+            "t.csv --target price -o m.ign --quiet {SMALL} --set train.pretrain_epochs=60 --set train.epochs=10"
         ))
         .succeeds();
     let r2 = folder.ign("evaluate m.ign t.csv --json").succeeds().json()["r2"].as_f64().expect("a number");
@@ -173,7 +173,7 @@ fn a_text_of_no_use_leaves_a_plain_table() {
         folder.write("t.csv", table);
         let run = folder.train("t.csv --target y --text t -o m.ign").succeeds();
         assert!(
-            run.stderr.contains("column `t`") && run.stderr.contains("1 inputs as"),
+            run.stderr.contains("column `t`") && run.stderr.contains("1 input encoded as"),
             "{name}: {}",
             run.stderr
         );

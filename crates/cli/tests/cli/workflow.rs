@@ -261,6 +261,17 @@ fn every_command_explains_itself() {
         assert!(help.contains("Usage:"), "{help}");
     }
     assert!(folder.ign("--version").succeeds().stdout.starts_with("ign "));
+    let help = folder.ign("--help").succeeds().stdout;
+    for words in [
+        "Exit codes:",
+        "0    done",
+        "1    the computation failed",
+        "2    something you can fix",
+        "130",
+        "143",
+    ] {
+        assert!(help.contains(words), "no `{words}` in {help}");
+    }
     let bare = folder.ign("");
     assert!(bare.code == Some(2) && bare.stderr.contains("Usage:"), "{bare:?}");
 }

@@ -7,16 +7,15 @@ use std::path::Path;
 use zip::ZipArchive;
 
 use super::problem::GraphProblem;
-use crate::container::Container;
-use crate::error::DataError;
-use crate::input::read_problem;
-use crate::problem::Problem;
+use crate::error::{DataError, Problem};
+use crate::io::compression::Codec;
+use crate::io::input::read_problem;
 
-/// All files of an archive together unpack to at most so much.
+/// Limit of all unpacked files of an archive together.
 const LIMIT_MIB: u64 = 1024;
 /// A file that unpacks to more than this …
 const SUSPECT_BYTES: u64 = 64 << 20;
-/// … may not be so many times larger than in the archive. Lists of edges shrink to a tenth.
+/// … may be at most this many times larger than in the archive. Lists of edges shrink to a tenth.
 const MOST_RATIO: u64 = 200;
 const EDGES: &str = "_A.txt";
 
@@ -77,13 +76,16 @@ pub(crate) fn read_zip(path: &Path) -> Result<Members, DataError> {
 pub(crate) fn read_folder(path: &Path) -> Result<Members, DataError> {
     let place = path.display().to_string();
     let names =
-        folder_names(path).map_err(|error| DataError::new(&place, read_problem(&error, Container::Plain)))?;
+        folder_names(path).map_err(|error| DataError::new(&place, read_problem(&error, Codec::Plain)))?;
     Members::find(&place, &names, |index| {
         let path = path.join(&names[index]);
         let name = path.display().to_string();
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(DataError::new(name, Problem::NotARegularFile));
+        }
         match std::fs::read(path) {
             Ok(bytes) => Ok(Member { name, bytes }),
-            Err(error) => Err(DataError::new(name, read_problem(&error, Container::Plain))),
+            Err(error) => Err(DataError::new(name, read_problem(&error, Codec::Plain))),
         }
     })
 }
@@ -133,8 +135,7 @@ impl Members {
 
 fn open_zip(path: &Path) -> Result<ZipArchive<File>, DataError> {
     let name = path.display().to_string();
-    let file =
-        File::open(path).map_err(|error| DataError::new(&name, read_problem(&error, Container::Plain)))?;
+    let file = File::open(path).map_err(|error| DataError::new(&name, read_problem(&error, Codec::Plain)))?;
     ZipArchive::new(file).map_err(|error| {
         DataError::new(name, Problem::Graph(GraphProblem::BrokenZip { message: error.to_string() }))
     })

@@ -1,7 +1,7 @@
 //! Lists of neighbours from a list of edges in any order, with any repetitions.
 
 use super::GraphSet;
-use crate::natural::natural_order;
+use crate::schema::natural_order::natural_order;
 
 /// Graphs while they are read; nodes are numbered over all graphs, from 0.
 #[derive(Debug, Default)]

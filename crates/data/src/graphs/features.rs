@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::{GraphProblem, GraphSchema, GraphSet};
-use crate::error::DataError;
-use crate::problem::Problem;
+use crate::error::{DataError, Problem};
+use crate::schema::scale::standardise;
 
 /// How the number of neighbours becomes features, with what was learned from the training graphs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ pub enum DegreeScale {
     },
 }
 
-/// The standardisation of one attribute of nodes, (x − mean) / std.
+/// The standardisation of one attribute of nodes, (x − mean) / std, clipped to ±10⁶.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AttributeScale {
@@ -64,7 +64,7 @@ impl DegreeScale {
     fn write(&self, degree: usize, x: &mut [f32]) {
         match self {
             DegreeScale::OneHot { cap } => x[degree.min(*cap)] = 1.0,
-            DegreeScale::Number { mean, std } => x[0] = (((degree as f64).ln_1p() - mean) / std) as f32,
+            DegreeScale::Number { mean, std } => x[0] = standardise((degree as f64).ln_1p(), *mean, *std),
         }
     }
 }
@@ -101,7 +101,7 @@ impl GraphSchema {
             for ((slot, value), scale) in
                 row[width - numbers..].iter_mut().zip(attributes).zip(&self.attributes)
             {
-                *slot = ((f64::from(*value) - scale.mean) / scale.std) as f32;
+                *slot = standardise(f64::from(*value), scale.mean, scale.std);
             }
         }
         Ok(GraphFeatures { x, width, unseen })

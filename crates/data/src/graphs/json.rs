@@ -16,10 +16,9 @@ use serde_json::value::RawValue;
 use super::assemble::Draft;
 use super::lines::Lines;
 use super::problem::GraphProblem;
-use crate::error::{DataError, Place};
-use crate::json_row::JsonRow;
-use crate::problem::Problem;
-use crate::source::Source;
+use crate::error::{DataError, Place, Problem};
+use crate::io::source::Source;
+use crate::table::json::row::JsonRow;
 
 /// Nodes need no text (`"nodes": 5`), so a short line could ask for all memory.
 const MOST_NODES: usize = 8_000_000; // each costs about 500 bytes on its way
@@ -61,7 +60,7 @@ struct Features {
 
 /// What all nodes of a set have alike.
 #[derive(Clone, Copy, PartialEq)]
-struct Kind {
+struct NodeKind {
     label: bool,
     attributes: Option<usize>,
 }
@@ -96,7 +95,7 @@ impl Label {
     }
 }
 
-impl Kind {
+impl NodeKind {
     fn name(self) -> &'static str {
         match (self.label, self.attributes) {
             (false, None) => "neither labels nor attributes",
@@ -137,7 +136,7 @@ pub(crate) fn begins_with_graph(source: &Source) -> bool {
 fn push_graph(
     text: &[u8],
     draft: &mut Draft,
-    kind: &mut Option<Kind>,
+    kind: &mut Option<NodeKind>,
     need_labels: bool,
 ) -> Result<(), Problem> {
     let text = std::str::from_utf8(text).map_err(|_| Problem::NotUtf8)?;
@@ -167,12 +166,12 @@ fn push_graph(
 }
 
 /// Adds the nodes of one graph and returns how many.
-fn push_nodes(raw: &RawValue, draft: &mut Draft, kind: &mut Option<Kind>) -> Result<usize, Problem> {
+fn push_nodes(raw: &RawValue, draft: &mut Draft, kind: &mut Option<NodeKind>) -> Result<usize, Problem> {
     let not_a_graph = |message: &str| Problem::Graph(GraphProblem::NotAGraph { message: message.to_owned() });
     if !raw.get().starts_with('[') {
         let count: usize = serde_json::from_str(raw.get())
             .map_err(|_| not_a_graph("`nodes` is neither a number of nodes nor a list of them"))?;
-        check_kind(kind, Kind { label: false, attributes: None })?;
+        check_kind(kind, NodeKind { label: false, attributes: None })?;
         return Ok(count);
     }
     let nodes: Vec<Node> = serde_json::from_str(raw.get()).map_err(|_| {
@@ -185,7 +184,7 @@ fn push_nodes(raw: &RawValue, draft: &mut Draft, kind: &mut Option<Kind>) -> Res
             Node::Attributes(attributes) => Features { label: None, attributes: Some(attributes) },
             Node::Both(features) => features,
         };
-        check_kind(kind, Kind { label: label.is_some(), attributes: attributes.as_ref().map(Vec::len) })?;
+        check_kind(kind, NodeKind { label: label.is_some(), attributes: attributes.as_ref().map(Vec::len) })?;
         if let Some(label) = label {
             draft.node_labels.get_or_insert_default().push(label.into_text());
         }
@@ -201,7 +200,7 @@ fn push_nodes(raw: &RawValue, draft: &mut Draft, kind: &mut Option<Kind>) -> Res
     Ok(count)
 }
 
-fn check_kind(kind: &mut Option<Kind>, got: Kind) -> Result<(), Problem> {
+fn check_kind(kind: &mut Option<NodeKind>, got: NodeKind) -> Result<(), Problem> {
     let expected = *kind.get_or_insert(got);
     match (expected.attributes, got.attributes) {
         _ if expected == got => Ok(()),

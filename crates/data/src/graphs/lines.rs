@@ -4,11 +4,11 @@ use std::io::{BufRead, Read};
 use std::sync::Arc;
 
 use super::problem::GraphProblem;
-use crate::container::Container;
-use crate::error::{DataError, Place};
-use crate::input::{Input, Opened, read_problem};
-use crate::problem::Problem;
-use crate::source::{Format, ReadOptions, Source};
+use crate::error::{DataError, Place, Problem};
+use crate::io::compression::Codec;
+use crate::io::input::{Input, Opened, read_problem};
+use crate::io::source::{Format, Source};
+use crate::table::options::ReadOptions;
 
 /// One graph above this size is a file without line ends.
 const LIMIT_MIB: usize = 256;
@@ -17,7 +17,7 @@ const LIMIT_MIB: usize = 256;
 pub(crate) struct Lines {
     pub(crate) name: Arc<str>,
     input: Box<dyn BufRead + Send>,
-    container: Container,
+    codec: Codec,
     buffer: Vec<u8>,
     /// The line that was read last, from 1.
     pub(crate) line: u64,
@@ -31,7 +31,7 @@ impl Lines {
             Opened::Text(text) => Ok(Lines {
                 name: input.name,
                 input: text.input,
-                container: text.container,
+                codec: text.codec,
                 buffer: Vec::new(),
                 line: 0,
             }),
@@ -50,7 +50,7 @@ impl Lines {
                 Ok(count) if count as u64 == limit => Problem::RecordTooLong { limit_mib: LIMIT_MIB },
                 Ok(_) if self.buffer.trim_ascii().is_empty() => continue,
                 Ok(_) => return Ok(Some(self.buffer.trim_ascii())),
-                Err(error) => read_problem(&error, self.container),
+                Err(error) => read_problem(&error, self.codec),
             };
             return Err(DataError::at(&self.name, Place::Line(self.line), problem));
         }

@@ -5,6 +5,24 @@
 //! ```
 //! `tu.rs` reads the files of the TU Dortmund collection (`archive.rs` finds them in a zip or folder),
 //! `json.rs` one graph a line, `assemble.rs` makes lists of neighbours of lists of edges.
+//!
+//! ```
+//! use inducing_data::{GraphOptions, GraphSchema, GraphSource, read_graphs};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("graphs.jsonl");
+//! let lines = r#"{"nodes": 3, "edges": [[0, 1], [1, 2]], "label": "path"}
+//! {"nodes": 3, "edges": [[0, 1], [1, 2], [0, 2]], "label": "ring"}
+//! {"nodes": 2, "edges": [[0, 1]], "label": "path"}"#;
+//! std::fs::write(&path, lines)?;
+//!
+//! let (set, _notices) = read_graphs(&GraphSource::Path(path), true)?;
+//! assert_eq!((set.len(), set.node_count(), set.edge_count()), (3, 8, 6));
+//! let (schema, _) = GraphSchema::fit(&set, &[0, 1, 2], &GraphOptions::default())?;
+//! let features = schema.encode(&set)?;
+//! assert_eq!(features.width, 3); // one-hot of the degrees 0, 1 and 2
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod archive;
 mod assemble;
@@ -35,7 +53,7 @@ pub struct GraphSet {
     pub neighbours: Vec<usize>,
     /// Neighbours, ascending, numbered from 0 within their own graph; every edge stands here twice.
     pub edges: Vec<u32>,
-    /// For each node a position in `node_levels`, if nodes have labels, [N].
+    /// For each node a position in `node_levels`, if nodes have labels, `[N]`.
     pub node_labels: Option<Vec<u32>>,
     /// The distinct labels of nodes: numbers in their order, all else by the alphabet.
     pub node_levels: Vec<String>,
@@ -43,7 +61,7 @@ pub struct GraphSet {
     pub attributes: Vec<f32>,
     /// Numbers that each node has, 0 if none.
     pub attribute_width: usize,
-    /// For each graph a position in `classes`, if the classes are known, [G].
+    /// For each graph a position in `classes`, if the classes are known, `[G]`.
     pub labels: Option<Vec<u32>>,
     /// Names of the classes: numbers in their order, all else by the alphabet.
     pub classes: Vec<String>,
@@ -79,7 +97,7 @@ impl GraphSet {
     /// The nodes of one graph, in the numbering of the whole set.
     ///
     /// # Panics
-    /// If there are not so many graphs.
+    /// If `graph` is out of range.
     #[must_use]
     pub fn nodes_of(&self, graph: usize) -> Range<usize> {
         self.nodes[graph]..self.nodes[graph + 1]
@@ -88,7 +106,7 @@ impl GraphSet {
     /// The neighbours of a node of the whole set, numbered within its graph.
     ///
     /// # Panics
-    /// If there are not so many nodes.
+    /// If `node` is out of range.
     #[must_use]
     pub fn neighbours_of(&self, node: usize) -> &[u32] {
         &self.edges[self.neighbours[node]..self.neighbours[node + 1]]

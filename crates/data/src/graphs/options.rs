@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How nodes become features; the default suits graphs whose nodes have no features of their own.
+/// How nodes become features; the default suits graphs whose nodes have no features.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GraphOptions {
-    /// How the number of a node's neighbours is told.
+    /// How the degree of a node is encoded.
     pub degree: DegreeFeature,
 }
 

@@ -180,7 +180,7 @@ impl GraphProblem {
             GraphProblem::MissingFile { .. } => {
                 "a set has NAME_A.txt, NAME_graph_indicator.txt and NAME_graph_labels.txt".into()
             }
-            GraphProblem::SeveralSets { .. } => "put each set into a folder of its own".into(),
+            GraphProblem::SeveralSets { .. } => "put each set into its own folder".into(),
             GraphProblem::NotGraphs => JSON.into(),
             GraphProblem::TooManyNodes { .. } => "divide the set".into(),
         }

@@ -1,21 +1,18 @@
 //! [`GraphSchema`]: the node features and classes of a model's graphs. Fitted on training graphs, stored in the
 //! model file as JSON.
 
-use std::collections::HashSet;
-
 use serde::{Deserialize, Serialize};
 
 use super::features::{AttributeScale, DegreeScale};
 use super::options::{DegreeFeature, GraphOptions};
 use super::{GraphProblem, GraphSet};
-use crate::classes::{MOST_CLASSES, relabel};
-use crate::error::DataError;
-use crate::notice::Notice;
-use crate::problem::Problem;
-use crate::scale::mean_and_std;
-use crate::source::ColumnType;
+use crate::error::{DataError, Notice, Problem};
+use crate::schema::classes::{MOST_CLASSES, relabel};
+use crate::schema::fault::{class_fault, duplicate};
+use crate::schema::scale::mean_and_std;
+use crate::table::options::ColumnType;
 
-/// So many labels of nodes have an indicator, the most frequent ones.
+/// Maximum number of node labels with an indicator; the most frequent ones get it.
 const MOST_LEVELS: usize = 1000;
 /// No model that was trained here has wider features; a file that says so is forged.
 const WIDEST: usize = 1 << 20;
@@ -95,8 +92,9 @@ impl GraphSchema {
     /// What is wrong with a schema that comes out of a file, if anything is.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
-        // As single precision has them.
-        let sound = |mean: f64, std: f64| mean.abs() < 1e30 && (1e-30..1e30).contains(&std);
+        // Attributes are 32-bit floats, so their moments are within the range of one.
+        let most = f64::from(f32::MAX);
+        let sound = |mean: f64, std: f64| mean.abs() <= most && std > 0.0 && std <= most;
         if let DegreeScale::OneHot { cap } = self.degree
             && cap >= WIDEST
         {
@@ -114,9 +112,10 @@ impl GraphSchema {
         if let Some(scale) = self.attributes.iter().find(|scale| !sound(scale.mean, scale.std)) {
             return Some(format!("an attribute has the mean {} and the deviation {}", scale.mean, scale.std));
         }
-        let mut seen = HashSet::new();
-        let twice = self.node_levels.iter().find(|level| !seen.insert(level.as_str()))?;
-        Some(format!("the node label {twice:?} stands twice"))
+        if let Some(twice) = duplicate(&self.node_levels) {
+            return Some(format!("the node label {twice:?} stands twice"));
+        }
+        class_fault(&self.classes, &self.counts)
     }
 }
 

@@ -3,12 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::{GraphSet, archive, json, tu};
-use crate::error::DataError;
+use crate::datasets::named::{NamedSet, SetKind, bare_name};
+use crate::error::{DataError, Notice, Problem};
 use crate::images::ImageProblem;
-use crate::named::{NamedSet, SetKind, bare_name};
-use crate::notice::Notice;
-use crate::problem::Problem;
-use crate::source::Source;
+use crate::io::source::Source;
 
 /// Where graphs come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,7 +106,7 @@ fn is_graphs(path: &Path) -> bool {
         return false; // a pipe must not be read to look at it
     }
     if begins_as_zip(path) || has_zip_ending(path) {
-        // A damaged archive is told as such; one of other files is left to the table reader's refusal.
+        // A damaged archive gets an error here; an archive of other files is left to the table reader, which refuses it.
         return match archive::zip_names(path) {
             Ok(names) => archive::holds_graphs(names.iter().map(String::as_str)),
             Err(_) => has_zip_ending(path),
@@ -118,6 +116,9 @@ fn is_graphs(path: &Path) -> bool {
 }
 
 fn begins_as_zip(path: &Path) -> bool {
+    if !path.is_file() {
+        return false; // what is read of a pipe is gone
+    }
     let mut head = [0; 4];
     let read = std::fs::File::open(path).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut head));
     read.is_ok() && head == *b"PK\x03\x04"

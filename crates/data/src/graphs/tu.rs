@@ -14,8 +14,7 @@ use std::sync::Arc;
 use super::archive::{Member, Members};
 use super::assemble::Draft;
 use super::problem::GraphProblem;
-use crate::error::{DataError, Place};
-use crate::problem::Problem;
+use crate::error::{DataError, Place, Problem};
 
 pub(crate) fn read(members: &Members, need_labels: bool) -> Result<Draft, DataError> {
     let labels = match &members.graph_labels {

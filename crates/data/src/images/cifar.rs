@@ -13,9 +13,8 @@ use super::idx::first_file;
 use super::options::Progress;
 use super::problem::ImageProblem;
 use super::stream::Stream;
-use crate::container::without_ending;
-use crate::error::DataError;
-use crate::problem::Problem;
+use crate::error::{DataError, Problem};
+use crate::io::compression::without_ending;
 
 const SIDE: usize = 32;
 const PLANE: usize = SIDE * SIDE;
@@ -45,7 +44,7 @@ pub(crate) fn is_batch(path: &Path) -> bool {
 /// All images of some files, in the order of the files.
 pub(crate) fn read(files: &[PathBuf], progress: Option<Progress<'_>>) -> Result<ImageSet, DataError> {
     let done = AtomicUsize::new(0);
-    // Unpacking xz is what takes the time, and each file is a stream of its own.
+    // Unpacking xz is what takes the time, and each file can be unpacked on its own thread.
     let batches: Vec<Result<_, DataError>> = files
         .par_iter()
         .map(|path| {

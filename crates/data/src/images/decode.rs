@@ -1,4 +1,4 @@
-//! One picture as bytes of a given shape.
+//! One image as bytes of a given shape.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -8,8 +8,10 @@ use image::{DynamicImage, ImageBuffer, ImageDecoder, Luma, Rgb, RgbaImage};
 use super::probe::{decoder, is_animated, is_cut_jpeg, refusal, unreadable};
 use super::problem::ImageProblem;
 use super::resize::resized;
-use crate::error::DataError;
-use crate::problem::Problem;
+use crate::error::{DataError, Problem};
+
+/// The resizing of an image takes at most this much memory.
+const RESIZE_LIMIT_MIB: u64 = 1024;
 
 /// Height, width and channels of every image of a set.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,10 +26,15 @@ impl Shape {
         self.height * self.width * self.channels
     }
 
-    /// Room for so many images of this shape; `origin` names them.
+    /// A zeroed buffer for `images` images of this shape; `origin` names them in errors.
     pub(crate) fn zeros(&self, images: usize, origin: &str) -> Result<Vec<u8>, DataError> {
         let mut pixels = Vec::new();
-        let room = self.bytes().checked_mul(images).filter(|bytes| pixels.try_reserve_exact(*bytes).is_ok());
+        // The system promises more memory than it has, so that `try_reserve` alone does not tell.
+        let available = available_memory();
+        let room = self
+            .bytes()
+            .checked_mul(images)
+            .filter(|bytes| *bytes <= available && pixels.try_reserve_exact(*bytes).is_ok());
         let Some(room) = room else {
             let problem = ImageProblem::TooManyPixels { images, height: self.height, width: self.width };
             return Err(DataError::new(origin, Problem::Image(problem)));
@@ -37,7 +44,7 @@ impl Shape {
     }
 }
 
-/// Decodes a picture into `out`, [H, W, C]; returns whether it is the first of several frames.
+/// Decodes an image into `out`, [H, W, C]; returns whether it is the first of several frames.
 ///
 /// The right way up, with transparency over white, reduced to 8 bits, resized last.
 pub(crate) fn decode(path: &Path, shape: Shape, out: &mut [u8]) -> Result<bool, ImageProblem> {
@@ -47,28 +54,29 @@ pub(crate) fn decode(path: &Path, shape: Shape, out: &mut [u8]) -> Result<bool, 
     }
     let mut decoder = decoder(Cursor::new(&bytes))?;
     let orientation = decoder.orientation().ok();
-    let mut picture = DynamicImage::from_decoder(decoder).map_err(|error| refusal(&error))?;
+    let mut image = DynamicImage::from_decoder(decoder).map_err(|error| refusal(&error))?;
     if let Some(orientation) = orientation {
-        picture.apply_orientation(orientation);
+        image.apply_orientation(orientation);
     }
     let (width, height) = (shape.width as u32, shape.height as u32);
-    let picture = without_alpha(picture);
+    check_resize(image.width(), image.height(), shape)?;
+    let image = without_alpha(image);
     if shape.channels == 1 {
-        out.copy_from_slice(&resized(&into_grey(picture), width, height));
+        out.copy_from_slice(&resized(&into_grey(image), width, height));
     } else {
-        out.copy_from_slice(&resized(&picture.into_rgb8(), width, height));
+        out.copy_from_slice(&resized(&image.into_rgb8(), width, height));
     }
     Ok(is_animated(&bytes))
 }
 
-/// The picture over white.
-fn without_alpha(picture: DynamicImage) -> DynamicImage {
-    if !picture.color().has_alpha() {
-        return picture;
+/// The image over white.
+fn without_alpha(image: DynamicImage) -> DynamicImage {
+    if !image.color().has_alpha() {
+        return image;
     }
-    let grey = !picture.color().has_color();
-    let mut picture: RgbaImage = picture.into_rgba8();
-    for pixel in picture.pixels_mut() {
+    let grey = !image.color().has_color();
+    let mut image: RgbaImage = image.into_rgba8();
+    for pixel in image.pixels_mut() {
         let [.., alpha] = pixel.0;
         for value in &mut pixel.0[..3] {
             *value = over_white(*value, alpha);
@@ -76,12 +84,31 @@ fn without_alpha(picture: DynamicImage) -> DynamicImage {
         pixel.0[3] = u8::MAX;
     }
     if grey {
-        let (width, height) = picture.dimensions();
-        let values = picture.pixels().map(|pixel| pixel.0[0]).collect();
+        let (width, height) = image.dimensions();
+        let values = image.pixels().map(|pixel| pixel.0[0]).collect();
         let grey: Option<ImageBuffer<Luma<u8>, Vec<u8>>> = ImageBuffer::from_raw(width, height, values);
         return DynamicImage::ImageLuma8(grey.expect("one value a pixel"));
     }
-    DynamicImage::ImageRgba8(picture)
+    DynamicImage::ImageRgba8(image)
+}
+
+/// Refuses an image whose resizing takes too much memory: long and flat ones pass the limit of the decoder.
+///
+/// `image` first makes the rows of the new height, as four 32-bit floats a pixel, in the old width.
+pub(crate) fn check_resize(width: u32, height: u32, shape: Shape) -> Result<(), ImageProblem> {
+    let same = (width as usize, height as usize) == (shape.width, shape.height);
+    if !same && u64::from(width) * shape.height as u64 * 16 > RESIZE_LIMIT_MIB << 20 {
+        return Err(ImageProblem::TooLarge { width, height, limit_mib: RESIZE_LIMIT_MIB });
+    }
+    Ok(())
+}
+
+/// Memory that is free or can be freed, in bytes; without limit where the system does not tell.
+fn available_memory() -> usize {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok());
+    kib.map_or(usize::MAX, |kib| kib.saturating_mul(1024))
 }
 
 fn over_white(value: u8, alpha: u8) -> u8 {
@@ -89,11 +116,11 @@ fn over_white(value: u8, alpha: u8) -> u8 {
     ((value * alpha + 255 * (255 - alpha) + 127) / 255) as u8 // at most 255
 }
 
-fn into_grey(picture: DynamicImage) -> ImageBuffer<Luma<u8>, Vec<u8>> {
-    picture.into_luma8()
+fn into_grey(image: DynamicImage) -> ImageBuffer<Luma<u8>, Vec<u8>> {
+    image.into_luma8()
 }
 
-/// The same grey as of a decoded picture, for pixels in memory.
+/// The same grey as of a decoded image, for pixels in memory.
 pub(crate) fn grey_of(rgb: [u8; 3]) -> u8 {
     use image::Pixel;
     Rgb(rgb).to_luma().0[0]

@@ -1,27 +1,25 @@
-//! Pictures in folders: one sub-folder for each class, perhaps below `train/` and `test/`.
+//! Images in folders: one sub-folder for each class, perhaps below `train/` and `test/`.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::options::{ImageOptions, Part};
+use super::options::{DatasetPart, ImageOptions};
 use super::parts::Parts;
 use super::problem::ImageProblem;
-use crate::container::Container;
-use crate::error::DataError;
-use crate::input::read_problem;
-use crate::natural::natural_order;
-use crate::notice::Notice;
-use crate::problem::Problem;
+use crate::error::{DataError, Notice, Problem};
+use crate::io::compression::Codec;
+use crate::io::input::read_problem;
+use crate::schema::natural_order::natural_order;
 
 const EXTENSIONS: [&str; 8] = ["png", "jpg", "jpeg", "gif", "bmp", "webp", "tif", "tiff"];
 const TRAIN: [&str; 2] = ["train", "training"];
 const TEST: [&str; 2] = ["test", "testing"];
 const VALIDATION: [&str; 3] = ["val", "valid", "validation"];
 
-/// Pictures and their classes.
+/// Images and their classes.
 #[derive(Debug, Default)]
-pub(crate) struct Pictures {
+pub(crate) struct ImageFiles {
     pub(crate) files: Vec<PathBuf>,
     /// For each file a position in `classes`, if there are classes.
     pub(crate) labels: Option<Vec<u32>>,
@@ -35,27 +33,27 @@ struct Entries {
     others: Vec<PathBuf>,
 }
 
-/// Whether the name ends like that of a picture.
-pub(crate) fn is_picture(path: &Path) -> bool {
+/// Whether the name ends like that of an image.
+pub(crate) fn is_image(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
-/// All pictures of a folder, of the part that is asked for if it has parts.
+/// All images of a folder, of the part that is asked for if it has parts.
 pub(crate) fn find(
     root: &Path,
     options: &ImageOptions,
     notices: &mut Vec<Notice>,
-) -> Result<Pictures, DataError> {
+) -> Result<ImageFiles, DataError> {
     let name = root.display().to_string();
-    let entries = Entries::of(root)?;
+    let entries = Entries::read(root)?;
     let named =
         |folder: &Path, names: &[&str]| names.iter().any(|name| base_name(folder).eq_ignore_ascii_case(name));
     let parts_alone =
         entries.folders.iter().all(|f| [&TRAIN[..], &TEST, &VALIDATION].iter().any(|n| named(f, n)));
     let part = |names: &[&str]| {
-        // Among other folders, one of pictures of trains is a class; one with sub-folders is a part.
-        let divided = |folder: &Path| Entries::of(folder).is_ok_and(|inside| !inside.folders.is_empty());
+        // Among other folders, one of images of trains is a class; one with sub-folders is a part.
+        let divided = |folder: &Path| Entries::read(folder).is_ok_and(|inside| !inside.folders.is_empty());
         entries.folders.iter().find(|f| named(f, names) && (parts_alone || divided(f))).cloned()
     };
     let (train, test, validation) = (part(&TRAIN), part(&TEST), part(&VALIDATION));
@@ -63,7 +61,7 @@ pub(crate) fn find(
     if parts.train.is_some() {
         match validation {
             Some(folder) if parts.test.is_none() => parts.test = Some(folder),
-            Some(folder) if options.part != Part::Test => {
+            Some(folder) if options.part != DatasetPart::Test => {
                 notices.push(Notice::FolderNotUsed { folder: folder.display().to_string() });
             }
             _ => {}
@@ -74,7 +72,7 @@ pub(crate) fn find(
     let mut flat = Vec::new();
     let mut found: Vec<(String, PathBuf)> = Vec::new();
     for root in &roots {
-        let entries = Entries::of(root)?;
+        let entries = Entries::read(root)?;
         if entries.folders.is_empty() {
             flat.extend(undivided(root, entries, options.need_labels)?);
             continue;
@@ -99,10 +97,10 @@ pub(crate) fn find(
         return Ok(labelled(found));
     }
     let files = found.into_iter().map(|(_, path)| path).chain(flat).collect();
-    Ok(Pictures { files, ..Pictures::default() })
+    Ok(ImageFiles { files, ..ImageFiles::default() })
 }
 
-/// The pictures of a folder without sub-folders.
+/// The images of a folder without sub-folders.
 fn undivided(root: &Path, entries: Entries, need_labels: bool) -> Result<Vec<PathBuf>, DataError> {
     let problem = match entries {
         Entries { images, others, .. } if images.is_empty() && others.is_empty() => ImageProblem::EmptyFolder,
@@ -113,19 +111,19 @@ fn undivided(root: &Path, entries: Entries, need_labels: bool) -> Result<Vec<Pat
     Err(DataError::new(root.display().to_string(), Problem::Image(problem)))
 }
 
-fn labelled(found: Vec<(String, PathBuf)>) -> Pictures {
+fn labelled(found: Vec<(String, PathBuf)>) -> ImageFiles {
     let mut names: Vec<&str> = found.iter().map(|(class, _)| class.as_str()).collect();
     names.sort_unstable();
     names.dedup();
     let classes: Vec<String> = natural_order(&names).into_iter().map(|at| names[at].to_owned()).collect();
     let label: HashMap<&String, u32> = classes.iter().zip(0..).collect();
     let labels = Some(found.iter().map(|(class, _)| label[class]).collect());
-    Pictures { files: found.into_iter().map(|(_, path)| path).collect(), labels, classes }
+    ImageFiles { files: found.into_iter().map(|(_, path)| path).collect(), labels, classes }
 }
 
-/// Visits the pictures of a folder and of all folders below it.
+/// Visits the images of a folder and of all folders below it.
 fn walk(folder: &Path, visit: &mut dyn FnMut(PathBuf), others: &mut Vec<PathBuf>) -> Result<(), DataError> {
-    let entries = Entries::of(folder)?;
+    let entries = Entries::read(folder)?;
     entries.images.into_iter().for_each(&mut *visit);
     others.extend(entries.others);
     // A link to a folder could lead back here.
@@ -137,9 +135,8 @@ fn walk(folder: &Path, visit: &mut dyn FnMut(PathBuf), others: &mut Vec<PathBuf>
 }
 
 impl Entries {
-    fn of(folder: &Path) -> Result<Self, DataError> {
-        let failed =
-            |error| DataError::new(folder.display().to_string(), read_problem(&error, Container::Plain));
+    fn read(folder: &Path) -> Result<Self, DataError> {
+        let failed = |error| DataError::new(folder.display().to_string(), read_problem(&error, Codec::Plain));
         let mut paths = Vec::new();
         for entry in fs::read_dir(folder).map_err(failed)? {
             let entry = entry.map_err(failed)?;
@@ -149,7 +146,7 @@ impl Entries {
         }
         paths.sort_unstable();
         let (folders, files): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| path.is_dir());
-        let (images, others) = files.into_iter().partition(|path| is_picture(path));
+        let (images, others) = files.into_iter().partition(|path| is_image(path));
         Ok(Entries { folders, images, others })
     }
 }

@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 use super::ImageSet;
 use super::problem::ImageProblem;
 use super::stream::Stream;
-use crate::container::without_ending;
-use crate::error::DataError;
-use crate::problem::Problem;
+use crate::error::{DataError, Problem};
+use crate::io::compression::without_ending;
 
 const IMAGES: [u8; 4] = [0, 0, 8, 3]; // unsigned bytes, [N, H, W]
 const LABELS: [u8; 4] = [0, 0, 8, 1]; // unsigned bytes, [N]
@@ -41,7 +40,7 @@ pub(crate) fn find(folder: &Path, prefixes: &[&str]) -> Option<Pair> {
     let stems = ["images-idx3-ubyte", "images.idx3-ubyte"];
     prefixes.iter().flat_map(|prefix| stems.map(|stem| format!("{prefix}-{stem}"))).find_map(|stem| {
         let images = first_file(&folder.join(stem))?;
-        Some(Pair::of(images))
+        Some(Pair::from_images(images))
     })
 }
 
@@ -53,7 +52,7 @@ pub(crate) fn first_file(path: &Path) -> Option<PathBuf> {
 
 impl Pair {
     /// Images with the labels that belong to them by name.
-    pub(crate) fn of(images: PathBuf) -> Self {
+    pub(crate) fn from_images(images: PathBuf) -> Self {
         let labels = labels_path(&images).and_then(|path| first_file(&path));
         Pair { images, labels }
     }

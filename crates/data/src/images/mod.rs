@@ -1,21 +1,41 @@
 //! Images as bytes in memory, from the files in which the common public sets come and from folders of
-//! pictures.
+//! images.
 //!
 //! ```text
 //! path, name or files ──ImageSource──▶ read_images ──▶ ImageSet [N, H, W, C] u8 ──ImageSchema──▶ batches
 //! ```
-//! `idx.rs` and `cifar.rs` read the two container formats, `folder.rs` finds pictures, `probe.rs` and
-//! `decode.rs` look at and decode one, `pictures.rs` makes many of them one set, `named.rs` knows where
+//! `idx.rs` and `cifar.rs` read the two codec formats, `folder.rs` finds images, `probe.rs` and
+//! `decode.rs` look at and decode one, `collect.rs` makes many of them one set, `named.rs` knows where
 //! public sets lie.
+//!
+//! ```
+//! use image::{GrayImage, Luma};
+//! use inducing_data::{ImageOptions, ImageSchema, ImageSource, read_images};
+//!
+//! let folder = tempfile::tempdir()?;
+//! for (class, grey) in [("day", 200), ("night", 20)] {
+//!     std::fs::create_dir(folder.path().join(class))?;
+//!     for i in 0..2 {
+//!         let image = GrayImage::from_pixel(8, 8, Luma([grey + i]));
+//!         image.save(folder.path().join(class).join(format!("{i}.png")))?;
+//!     }
+//! }
+//! let (set, _notices) = read_images(&ImageSource::Path(folder.path().into()), &ImageOptions::default(), None)?;
+//! assert_eq!((set.len(), set.height, set.width, set.channels), (4, 8, 8, 1));
+//! let (schema, _) = ImageSchema::fit(&set, &[0, 1, 2, 3])?;
+//! assert_eq!(schema.classes, ["day", "night"]);
+//! assert_eq!(schema.conform(set)?.labels, Some(vec![0, 0, 1, 1]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod cifar;
+mod collect;
 mod decode;
 mod folder;
 mod idx;
 mod named;
 mod options;
 mod parts;
-mod pictures;
 mod probe;
 mod problem;
 mod resize;
@@ -23,7 +43,7 @@ mod schema;
 mod source;
 mod stream;
 
-pub use options::{ImageOptions, ImageSize, Part, Progress};
+pub use options::{DatasetPart, ImageOptions, ImageSize, Progress};
 pub use problem::ImageProblem;
 pub use schema::ImageSchema;
 pub use source::{ImageSource, read_images};
@@ -71,7 +91,7 @@ impl ImageSet {
     /// One image, [H, W, C].
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If `index` is out of range.
     #[must_use]
     pub fn image(&self, index: usize) -> &[u8] {
         &self.pixels[index * self.image_bytes()..][..self.image_bytes()]

@@ -3,13 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use super::ImageSet;
-use super::options::{ImageOptions, Part, Progress};
+use super::options::{DatasetPart, ImageOptions, Progress};
 use super::parts::{Parts, joined};
 use super::problem::ImageProblem;
 use super::{cifar, idx};
-use crate::error::DataError;
-use crate::named::NamedSet;
-use crate::problem::Problem;
+use crate::datasets::named::NamedSet;
+use crate::error::{DataError, Problem};
 
 impl NamedSet {
     /// Where its files may lie below a data directory: as here, and as others' tools unpack them.
@@ -75,7 +74,7 @@ pub(crate) fn read_idx(
 /// The CIFAR-10 files of a folder, if there are any.
 pub(crate) fn read_cifar(
     folder: &Path,
-    part: Part,
+    part: DatasetPart,
     progress: Option<Progress<'_>>,
 ) -> Option<Result<ImageSet, DataError>> {
     let (train, test) = (cifar::find_train(folder), cifar::find_test(folder));
@@ -85,7 +84,7 @@ pub(crate) fn read_cifar(
 
 fn read_parts<T>(
     parts: Parts<T>,
-    part: Part,
+    part: DatasetPart,
     folder: &Path,
     read: impl Fn(&T) -> Result<ImageSet, DataError>,
 ) -> Option<Result<ImageSet, DataError>> {

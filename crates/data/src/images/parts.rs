@@ -1,10 +1,9 @@
 //! Sets that come in a training and a test part.
 
 use super::ImageSet;
-use super::options::{ImageSize, Part};
+use super::options::{DatasetPart, ImageSize};
 use super::problem::ImageProblem;
-use crate::error::DataError;
-use crate::problem::Problem;
+use crate::error::{DataError, Problem};
 
 /// The two parts of a set, as far as they are there, and what each would be called.
 pub(crate) struct Parts<T> {
@@ -19,18 +18,18 @@ impl<T> Parts<T> {
     }
 
     /// What makes up the part that is asked for; `place` is where it was looked for.
-    pub(crate) fn choose(self, part: Part, place: &str) -> Result<Vec<T>, DataError> {
+    pub(crate) fn choose(self, part: DatasetPart, place: &str) -> Result<Vec<T>, DataError> {
         let [train_name, test_name] = self.called;
         let missing = |part, name: &str| {
             let problem = ImageProblem::NoSuchPart { part, looked: name.to_owned() };
             DataError::new(place, Problem::Image(problem))
         };
-        let train = || self.train.ok_or_else(|| missing(Part::Train, train_name));
-        let test = || self.test.ok_or_else(|| missing(Part::Test, test_name));
+        let train = || self.train.ok_or_else(|| missing(DatasetPart::Train, train_name));
+        let test = || self.test.ok_or_else(|| missing(DatasetPart::Test, test_name));
         Ok(match part {
-            Part::Train => vec![train()?],
-            Part::Test => vec![test()?],
-            Part::All => vec![train()?, test()?],
+            DatasetPart::Train => vec![train()?],
+            DatasetPart::Test => vec![test()?],
+            DatasetPart::All => vec![train()?, test()?],
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What a picture is, from its header alone.
+//! What an image is, from its header alone.
 
 use std::fs::File;
 use std::io::{BufReader, Cursor};
@@ -11,20 +11,24 @@ use image::{AnimationDecoder, ColorType, ImageDecoder, ImageError, ImageFormat, 
 
 use super::problem::ImageProblem;
 
-/// A decoded picture takes at most so much memory.
+/// Memory limit of one decoded image.
 pub(crate) const LIMIT_MIB: u64 = 512;
 
-/// Size and kind of a picture as it will be seen.
+/// Size and kind of an image as it will be seen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Probe {
     pub(crate) height: usize,
     pub(crate) width: usize,
     pub(crate) colour: bool,
-    /// Memory of the decoded picture.
+    /// Memory of the decoded image.
     pub(crate) bytes: u64,
 }
 
 pub(crate) fn probe(path: &Path) -> Result<Probe, ImageProblem> {
+    // A pipe would wait for its writer, a device may never end.
+    if !path.metadata().map_err(|error| unreadable(&error))?.is_file() {
+        return Err(ImageProblem::Unreadable { message: "it is not a regular file".into() });
+    }
     let file = File::open(path).map_err(|error| unreadable(&error))?;
     let mut decoder = decoder(BufReader::new(file))?;
     let (width, height) = decoder.dimensions();

@@ -2,21 +2,21 @@
 
 use thiserror::Error;
 
-use super::options::Part;
-use crate::hint::listed;
-use crate::nearest::nearest;
+use super::options::DatasetPart;
+use crate::error::hint::listed;
+use crate::error::nearest;
 
 /// What is wrong with images; part of [`Problem`](crate::Problem).
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ImageProblem {
-    /// A picture that cannot be decoded.
+    /// An image that cannot be decoded.
     #[error("not a readable image: {message}")]
     Unreadable {
         /// The decoder's own words.
         message: String,
     },
-    /// A picture that would not fit into memory.
+    /// An image that would not fit into memory.
     #[error("the image has {width} × {height} pixels and would take more than {limit_mib} MiB")]
     TooLarge {
         /// Columns.
@@ -26,7 +26,7 @@ pub enum ImageProblem {
         /// The limit.
         limit_mib: u64,
     },
-    /// Every picture is unreadable.
+    /// Every image is unreadable.
     #[error("none of the {count} images can be read; the first is {first}: {message}")]
     NoneReadable {
         /// How many.
@@ -104,8 +104,8 @@ pub enum ImageProblem {
         /// Columns.
         width: usize,
     },
-    /// All images together do not fit into memory.
-    #[error("{images} images of {height} × {width} pixels do not fit into memory")]
+    /// Images larger than a network reads, or more than fit into memory.
+    #[error("{images} images of {height} × {width} pixels are too large or do not fit into memory")]
     TooManyPixels {
         /// Images.
         images: usize,
@@ -120,16 +120,16 @@ pub enum ImageProblem {
     /// Nothing at all in a folder.
     #[error("the folder is empty")]
     EmptyFolder,
-    /// Pictures, but not in folders of classes.
+    /// Images, but not in folders of classes.
     #[error("the folder holds {images} images but no sub-folder for each class")]
     NoClassFolders {
-        /// Pictures directly in the folder.
+        /// Images directly in the folder.
         images: usize,
     },
-    /// Folders without pictures.
+    /// Folders without images.
     #[error("no image files are in the folder or its sub-folders")]
     NoImages,
-    /// Pictures without classes where classes are needed.
+    /// Images without classes where classes are needed.
     #[error("single image files have no classes")]
     NoClasses,
     /// A file that is no set of images.
@@ -142,7 +142,7 @@ pub enum ImageProblem {
     #[error("there is no {part} part; looked for {looked}")]
     NoSuchPart {
         /// The part that was asked for.
-        part: Part,
+        part: DatasetPart,
         /// What would be it.
         looked: String,
     },

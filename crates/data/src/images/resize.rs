@@ -5,16 +5,16 @@ use image::{GenericImageView, ImageBuffer, Luma, Pixel, Rgb};
 use rayon::prelude::*;
 
 use super::ImageSet;
-use super::decode::{Shape, grey_of};
-use crate::error::DataError;
+use super::decode::{Shape, check_resize, grey_of};
+use crate::error::{DataError, Problem};
 
-/// The picture at another size, by a triangle filter; unchanged if the size is the same.
-pub(crate) fn resized<I>(picture: &I, width: u32, height: u32) -> Vec<u8>
+/// The image at another size, by a triangle filter; unchanged if the size is the same.
+pub(crate) fn resized<I>(image: &I, width: u32, height: u32) -> Vec<u8>
 where
     I: GenericImageView,
     I::Pixel: Pixel<Subpixel = u8> + 'static,
 {
-    image::imageops::resize(picture, width, height, FilterType::Triangle).into_raw()
+    image::imageops::resize(image, width, height, FilterType::Triangle).into_raw()
 }
 
 /// The same images in another shape; nothing is copied if it is the same.
@@ -23,6 +23,8 @@ pub(crate) fn reshaped(mut set: ImageSet, shape: Shape) -> Result<ImageSet, Data
     if from == shape {
         return Ok(set);
     }
+    check_resize(set.width as u32, set.height as u32, shape)
+        .map_err(|problem| DataError::new(&set.origin, Problem::Image(problem)))?;
     let mut pixels = shape.zeros(set.len(), &set.origin)?;
     pixels
         .par_chunks_mut(shape.bytes())
@@ -45,12 +47,12 @@ fn reshape_one(image: &[u8], from: Shape, to: Shape, out: &mut [u8]) {
         _ => image,
     };
     if from.channels == 3 && to.channels == 3 {
-        let picture = ImageBuffer::<Rgb<u8>, &[u8]>::from_raw(width, height, image).expect(FITS);
-        out.copy_from_slice(&resized(&picture, new_width, new_height));
+        let image = ImageBuffer::<Rgb<u8>, &[u8]>::from_raw(width, height, image).expect(FITS);
+        out.copy_from_slice(&resized(&image, new_width, new_height));
         return;
     }
-    let picture = ImageBuffer::<Luma<u8>, &[u8]>::from_raw(width, height, image).expect(FITS);
-    let grey = resized(&picture, new_width, new_height);
+    let image = ImageBuffer::<Luma<u8>, &[u8]>::from_raw(width, height, image).expect(FITS);
+    let grey = resized(&image, new_width, new_height);
     for (pixel, value) in out.chunks_exact_mut(to.channels).zip(grey) {
         pixel.fill(value);
     }

@@ -7,11 +7,10 @@ use super::ImageSet;
 use super::decode::Shape;
 use super::options::{ImageOptions, ImageSize};
 use super::resize::reshaped;
-use crate::classes::{MOST_CLASSES, relabel};
-use crate::error::DataError;
-use crate::notice::Notice;
-use crate::problem::Problem;
-use crate::source::ColumnType;
+use crate::error::{DataError, Notice, Problem};
+use crate::schema::classes::{MOST_CLASSES, relabel};
+use crate::schema::fault::class_fault;
+use crate::table::options::ColumnType;
 
 /// What a model expects of images.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -99,7 +98,7 @@ impl ImageSchema {
         Ok(set)
     }
 
-    /// How to read pictures for this model: in its size and colours, with or without classes.
+    /// How to read images for this model: in its size and colours, with or without classes.
     #[must_use]
     pub fn options(&self) -> ImageOptions {
         ImageOptions {
@@ -116,6 +115,27 @@ impl ImageSchema {
     pub fn standardised(&self) -> Vec<[f32; 256]> {
         let channels = self.mean.iter().zip(&self.std);
         channels.map(|(mean, std)| std::array::from_fn(|byte| (byte as f32 / 255.0 - mean) / std)).collect()
+    }
+
+    /// What is wrong with a schema from a file, if anything is.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        let ImageSchema { height, width, channels, mean, std, .. } = self;
+        if !ImageSize::new(*height, *width).is_sensible() {
+            return Some(format!("the images are {height} × {width} pixels"));
+        }
+        if !matches!(channels, 1 | 3) || mean.len() != *channels || std.len() != *channels {
+            return Some(format!(
+                "there are {channels} channels with {} means and {} deviations",
+                mean.len(),
+                std.len()
+            ));
+        }
+        let sound = |(mean, std): (&f32, &f32)| (0.0..=1.0).contains(mean) && *std > 1e-8 && *std <= 1.0;
+        if !mean.iter().zip(std).all(sound) {
+            return Some(format!("the channels have the means {mean:?} and the deviations {std:?}"));
+        }
+        class_fault(&self.classes, &self.counts)
     }
 
     /// Values of one image, H · W · C.

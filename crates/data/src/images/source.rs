@@ -4,17 +4,15 @@ use std::path::{Path, PathBuf};
 
 use super::ImageSet;
 use super::decode::Shape;
-use super::folder::{self, Pictures, is_picture};
+use super::folder::{self, ImageFiles, is_image};
 use super::named::{read_cifar, read_idx};
-use super::options::{ImageOptions, Progress};
+use super::options::{ImageOptions, ImageSize, Progress};
 use super::problem::ImageProblem;
 use super::resize::reshaped;
-use super::{cifar, idx, pictures};
-use crate::error::DataError;
+use super::{cifar, collect, idx};
+use crate::datasets::named::{NamedSet, SetKind, bare_name};
+use crate::error::{DataError, Notice, Problem};
 use crate::graphs::is_graph_folder;
-use crate::named::{NamedSet, SetKind, bare_name};
-use crate::notice::Notice;
-use crate::problem::Problem;
 
 /// Where images come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,9 +24,9 @@ pub enum ImageSource {
         /// The directory.
         data_dir: PathBuf,
     },
-    /// A folder, an idx file (its labels are found beside it), a CIFAR-10 file, or one picture.
+    /// A folder, an idx file (its labels are found beside it), a CIFAR-10 file, or one image.
     Path(PathBuf),
-    /// Single pictures, or a pair of idx files.
+    /// Single images, or a pair of idx files.
     Files(Vec<PathBuf>),
 }
 
@@ -36,7 +34,7 @@ impl ImageSource {
     /// The images that `names` stand for, or `None` if they look like a table or graphs.
     ///
     /// A path that exists goes before a named set, and any folder below the data directory is a named set
-    /// too. `data_dir` is what [`data_dir`](super::data_dir) gives.
+    /// too. `data_dir` is what [`data_dir`](crate::data_dir) gives.
     ///
     /// # Errors
     /// If a public set is named without a data directory, or a name without an ending is neither a path nor a
@@ -44,18 +42,18 @@ impl ImageSource {
     pub fn recognise(names: &[String], data_dir: Option<&Path>) -> Result<Option<Self>, DataError> {
         let [name] = names else {
             let files: Vec<PathBuf> = names.iter().map(PathBuf::from).collect();
-            let known = |path: &PathBuf| is_picture(path) || idx::is_idx(path);
+            let known = |path: &PathBuf| is_image(path) || idx::is_idx(path);
             return Ok((!files.is_empty() && files.iter().all(known)).then_some(ImageSource::Files(files)));
         };
         let path = PathBuf::from(name);
         if path.exists() {
             let images = path.is_dir() && !is_graph_folder(&path)
-                || is_picture(&path)
+                || is_image(&path)
                 || cifar::is_batch(&path)
                 || idx::is_idx(&path);
             return Ok(images.then_some(ImageSource::Path(path)));
         }
-        if is_picture(&path) {
+        if is_image(&path) {
             return Ok(Some(ImageSource::Path(path)));
         }
         let elsewhere = NamedSet::from_name(name).is_some_and(|set| set.kind() != SetKind::Images)
@@ -115,6 +113,11 @@ pub fn read_images(
     if (shape.height, shape.width) == (1, 1) {
         return Err(DataError::new(&set.origin, Problem::Image(ImageProblem::OnePixel)));
     }
+    if !ImageSize::new(shape.height, shape.width).is_sensible() {
+        let (images, Shape { height, width, .. }) = (set.len(), shape);
+        let problem = ImageProblem::TooManyPixels { images, height, width };
+        return Err(DataError::new(&set.origin, Problem::Image(problem)));
+    }
     Ok((reshaped(set, shape)?, notices))
 }
 
@@ -131,7 +134,7 @@ fn read_path(
     let set = read_idx(path, options, None).or_else(|| read_cifar(path, options.part, progress));
     let mut set = set.unwrap_or_else(|| {
         let found = folder::find(path, options, notices)?;
-        pictures::read(found, name.clone(), options, progress, notices)
+        collect::read(found, name.clone(), options, progress, notices)
     })?;
     set.origin = name;
     Ok(set)
@@ -149,7 +152,9 @@ fn read_files(
     let origin = files.first().map(|path| path.display().to_string()).unwrap_or_default();
     match files {
         [file] if cifar::is_batch(file) => return cifar::read(files, progress),
-        [file] if idx::is_idx(file) => return idx::Pair::of(file.clone()).read(options.need_labels, None),
+        [file] if idx::is_idx(file) => {
+            return idx::Pair::from_images(file.clone()).read(options.need_labels, None);
+        }
         [a, b] if idx::is_idx(a) && idx::is_idx(b) => {
             let (images, labels) = if idx::holds_labels(a) { (b, a) } else { (a, b) };
             let pair = idx::Pair { images: images.clone(), labels: Some(labels.clone()) };
@@ -157,18 +162,21 @@ fn read_files(
         }
         _ => {}
     }
-    if let Some(other) = files.iter().find(|path| !is_picture(path) && image_format(path).is_none()) {
+    if let Some(other) = files.iter().find(|path| !is_image(path) && image_format(path).is_none()) {
         return Err(DataError::new(other.display().to_string(), Problem::Image(ImageProblem::NotImages)));
     }
     if options.need_labels {
         return Err(DataError::new(origin, Problem::Image(ImageProblem::NoClasses)));
     }
-    let found = Pictures { files: files.to_vec(), ..Pictures::default() };
-    pictures::read(found, origin, options, progress, notices)
+    let found = ImageFiles { files: files.to_vec(), ..ImageFiles::default() };
+    collect::read(found, origin, options, progress, notices)
 }
 
-/// What the first bytes of a file say, for pictures without the usual ending.
+/// What the first bytes of a file say, for images without the usual ending.
 fn image_format(path: &Path) -> Option<image::ImageFormat> {
+    if !path.is_file() {
+        return None; // a pipe would wait for its writer
+    }
     let mut head = [0; 16];
     let read =
         std::fs::File::open(path).and_then(|mut file| std::io::Read::read(&mut file, &mut head)).ok()?;

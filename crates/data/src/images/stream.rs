@@ -5,19 +5,18 @@ use std::io::{BufReader, Cursor, ErrorKind, Read};
 use std::path::Path;
 
 use super::problem::ImageProblem;
-use crate::container::Container;
-use crate::error::DataError;
-use crate::input::read_problem;
-use crate::problem::Problem;
+use crate::error::{DataError, Problem};
+use crate::io::compression::Codec;
+use crate::io::input::read_problem;
 
 const BUFFER_BYTES: usize = 256 * 1024;
-/// So much is allocated on a header's word alone.
+/// Limit of what is allocated because a header asks for it.
 const TRUSTED_BYTES: usize = 1 << 30;
 
 /// Uncompressed bytes of a file.
 pub(crate) struct Stream {
     name: String,
-    container: Container,
+    codec: Codec,
     input: Box<dyn Read + Send>,
     /// Bytes read so far.
     position: u64,
@@ -26,16 +25,19 @@ pub(crate) struct Stream {
 impl Stream {
     pub(crate) fn open(path: &Path) -> Result<Self, DataError> {
         let name = path.display().to_string();
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+            return Err(DataError::new(name, Problem::NotARegularFile));
+        }
         let opened = File::open(path).and_then(|mut file| {
             let mut head = Vec::new();
-            file.by_ref().take(Container::MAGIC_BYTES as u64).read_to_end(&mut head)?;
+            file.by_ref().take(Codec::MAGIC_BYTES as u64).read_to_end(&mut head)?;
             Ok((head, file))
         });
         let (head, file) =
-            opened.map_err(|error| DataError::new(&name, read_problem(&error, Container::Plain)))?;
-        let container = Container::of(&head);
-        let input = container.unpacked(BufReader::with_capacity(BUFFER_BYTES, Cursor::new(head).chain(file)));
-        Ok(Stream { name, container, input, position: 0 })
+            opened.map_err(|error| DataError::new(&name, read_problem(&error, Codec::Plain)))?;
+        let codec = Codec::detect(&head);
+        let input = codec.decompress(BufReader::with_capacity(BUFFER_BYTES, Cursor::new(head).chain(file)));
+        Ok(Stream { name, codec, input, position: 0 })
     }
 
     /// Fills the buffer as far as the file goes and returns how far.
@@ -79,9 +81,9 @@ impl Stream {
     }
 
     fn failed(&self, error: &std::io::Error) -> DataError {
-        if self.container == Container::Xz {
+        if self.codec == Codec::Xz {
             return self.problem(ImageProblem::BrokenXz { message: error.to_string() });
         }
-        DataError::new(&self.name, read_problem(error, self.container))
+        DataError::new(&self.name, read_problem(error, self.codec))
     }
 }

@@ -3,16 +3,26 @@
 //! ```text
 //! text ──words.rs──▶ words in lower case ──Tokenizer──▶ ids, 0 padding, 1 unknown ──▶ Texts
 //! ```
-//! `vocabulary.rs` learns which words are known from the training rows alone, `input.rs` whether a column is worth
+//! `vocabulary.rs` learns which words are known from the training rows alone, `fit.rs` whether a column is worth
 //! it.
+//!
+//! ```
+//! use inducing_data::{TextOptions, Tokenizer};
+//!
+//! let options = TextOptions { min_count: 1, ..TextOptions::default() };
+//! let tokenizer = Tokenizer::fit(&["a good film", "a bad film"], &options);
+//! assert_eq!(tokenizer.words(), ["a", "film", "bad", "good"]); // by frequency, then alphabet
+//! let texts = tokenizer.encode(&["A good story!"]);
+//! assert_eq!(texts.row(0), [2, 5, Tokenizer::UNKNOWN]);
+//! ```
 
-mod input;
+mod fit;
 mod options;
 mod tokenizer;
 mod vocabulary;
 mod words;
 
-pub(crate) use input::fit_text;
+pub(crate) use fit::fit_text;
 pub use options::{TextEnd, TextOptions};
 pub use tokenizer::{TextCounts, Tokenizer};
 
@@ -47,7 +57,7 @@ impl Texts {
     /// The ids of one text, at least one.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If `index` is out of range.
     #[must_use]
     pub fn row(&self, index: usize) -> &[u32] {
         &self.tokens[self.offsets[index]..self.offsets[index + 1]]

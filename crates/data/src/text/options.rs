@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::tokenizer::SPECIALS;
-use crate::problem::Problem;
+use crate::error::Problem;
 
-/// A text has at most so many words that count; more would not fit into a network's memory.
+/// Upper limit of `length`; longer texts would not fit into a network's memory.
 pub(crate) const MOST_TOKENS: usize = 65_536;
-/// A vocabulary has at most so many words.
+/// Upper limit of the vocabulary.
 pub(crate) const MOST_WORDS: usize = 1_000_000;
 
 /// How the text columns of a table are read; the default suits reviews, messages and descriptions.
@@ -18,7 +18,7 @@ pub struct TextOptions {
     pub vocabulary: usize,
     /// A word of the vocabulary stands at least so often in the training rows.
     pub min_count: usize,
-    /// So many words of a text count.
+    /// Maximum number of words read of each text.
     pub length: usize,
     /// Which words of a longer text count.
     pub keep: TextEnd,

@@ -28,7 +28,7 @@ const BLOCK: usize = 256;
 pub struct Tokenizer {
     /// Known words, the most frequent first.
     words: Vec<String>,
-    /// So many words of a text count.
+    /// Maximum number of words read of each text.
     length: usize,
     /// Which words of a longer text count.
     keep: TextEnd,
@@ -97,7 +97,7 @@ impl Tokenizer {
         &self.words
     }
 
-    /// A text has at most so many ids.
+    /// Maximum number of ids of a text.
     #[must_use]
     pub fn length(&self) -> usize {
         self.length

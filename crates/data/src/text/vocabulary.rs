@@ -26,7 +26,7 @@ impl Tokenizer {
     /// The options must be within their ranges.
     #[must_use]
     pub fn fit(texts: &[&str], options: &TextOptions) -> Tokenizer {
-        let blocks = texts.par_chunks(BLOCK).map(|texts| Counted::of(texts, options.length));
+        let blocks = texts.par_chunks(BLOCK).map(|texts| Counted::count(texts, options.length));
         let counted = blocks.reduce(Counted::default, Counted::merged);
         let mut words: Vec<(String, usize)> =
             counted.words.into_iter().filter(|(_, count)| *count >= options.min_count.max(1)).collect();
@@ -40,7 +40,7 @@ impl Tokenizer {
 }
 
 impl Counted {
-    fn of(texts: &[&str], length: usize) -> Self {
+    fn count(texts: &[&str], length: usize) -> Self {
         let (mut counted, mut memory) = (Counted::default(), String::new());
         for text in texts {
             let before = counted.all.words;

@@ -1,6 +1,6 @@
 //! Each way a file can be broken, with the exact place and a remedy.
 
-use ign_data::{Format, Problem, ReadOptions, Sink, Source, read_table};
+use inducing_data::{Format, Problem, ReadOptions, Sink, Source, read_table};
 
 use crate::folder::{Folder, assert_place, error_of, gzip, numbers, table_of};
 
@@ -150,7 +150,7 @@ fn a_cut_off_parquet_file_is_told() {
     let batch = table.to_batch().expect("two columns");
     let path = folder.path("p.parquet");
     let mut writer =
-        ign_data::RowWriter::create(&Sink::Path(path.clone()), None, batch.schema()).expect("writable");
+        inducing_data::RowWriter::create(&Sink::Path(path.clone()), None, batch.schema()).expect("writable");
     writer.write(&batch).and_then(|()| writer.finish()).expect("writable");
     let whole = std::fs::read(&path).expect("readable");
     for length in [4, 20, whole.len() / 2, whole.len() - 1] {
@@ -189,7 +189,7 @@ fn nested_json_is_refused_and_can_be_ignored() {
     assert_place(&error, "n.jsonl", Some(1), Some("my tags"));
     assert_eq!(error.hint().as_deref(), Some("set `data.columns.\"my tags\" = \"ignore\"`"));
     let mut options = ReadOptions::default();
-    options.column_types.insert("my tags".into(), ign_data::ColumnType::Ignore);
+    options.column_types.insert("my tags".into(), inducing_data::ColumnType::Ignore);
     assert_eq!(read_table(&source, &options).expect("readable").names(), ["a"]);
 }
 
@@ -197,7 +197,7 @@ fn nested_json_is_refused_and_can_be_ignored() {
 fn a_type_for_a_column_that_is_not_there_is_told() {
     let folder = Folder::new();
     let mut options = ReadOptions::default();
-    options.column_types.insert("agee".into(), ign_data::ColumnType::Ignore);
+    options.column_types.insert("agee".into(), inducing_data::ColumnType::Ignore);
     let error = read_table(&folder.write("a.csv", "age,b\n1,2\n"), &options).expect_err("a typo");
     assert_place(&error, "a.csv", None, Some("agee"));
     assert_eq!(error.hint().as_deref(), Some("did you mean `age`?"));

@@ -1,6 +1,6 @@
 //! Targets that cannot be learned.
 
-use ign_data::{Column, DataError, EncodeOptions, Problem, Table, TableSchema, Task, rows_with_targets};
+use inducing_data::{Column, DataError, EncodeOptions, Problem, Table, TableSchema, Task, rows_with_targets};
 
 use crate::folder::{assert_place, table_of};
 

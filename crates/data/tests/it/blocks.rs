@@ -1,8 +1,9 @@
 //! Reading in blocks of known types.
 
-use arrow::array::AsArray;
-use arrow::datatypes::{DataType, Int64Type};
-use ign_data::{ColumnType, Format, ReadOptions, RowWriter, Sink, read_blocks, read_columns};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_schema::DataType;
+use inducing_data::{ColumnType, Format, ReadOptions, RowWriter, Sink, read_blocks, read_columns};
 
 use crate::folder::{Folder, numbers, table_of};
 
@@ -17,7 +18,7 @@ fn blocks_cover_all_rows_in_order_with_the_kept_text_as_it_was() {
     let source = folder.write("t.csv", format!("x,id,junk,y\n{rows}"));
     let blocks =
         read_blocks(&source, &ReadOptions::default(), &wanted(), &["id".into()], 10).expect("readable");
-    assert_eq!(blocks.kept_schema().field(0).data_type(), &DataType::Utf8);
+    assert_eq!(blocks.passthrough_schema().field(0).data_type(), &DataType::Utf8);
     let mut row = 0;
     let mut sizes = Vec::new();
     for block in blocks {
@@ -25,7 +26,7 @@ fn blocks_cover_all_rows_in_order_with_the_kept_text_as_it_was() {
         assert_eq!(block.first_row, row);
         assert_eq!(block.table.names(), ["y", "x"]);
         assert_eq!(block.table.line(0), Some(row as u64 + 2));
-        let ids = block.kept.column(0).as_string::<i32>();
+        let ids = block.passthrough.column(0).as_string::<i32>();
         for i in 0..block.table.rows() {
             assert_eq!(numbers(&block.table, "x")[i], row as f64);
             assert_eq!(numbers(&block.table, "y")[i], 2.0 * row as f64);
@@ -41,10 +42,10 @@ fn blocks_cover_all_rows_in_order_with_the_kept_text_as_it_was() {
 fn parquet_keeps_types_across_blocks_that_cut_its_batches() {
     let folder = Folder::new();
     let n = 20_000;
-    let ids = arrow::array::Int64Array::from_iter_values(0..n);
-    let xs = arrow::array::Float64Array::from_iter_values((0..n).map(|i| i as f64 / 2.0));
-    let batch = arrow::array::RecordBatch::try_from_iter([
-        ("id", std::sync::Arc::new(ids) as arrow::array::ArrayRef),
+    let ids = arrow_array::Int64Array::from_iter_values(0..n);
+    let xs = arrow_array::Float64Array::from_iter_values((0..n).map(|i| i as f64 / 2.0));
+    let batch = arrow_array::RecordBatch::try_from_iter([
+        ("id", std::sync::Arc::new(ids) as arrow_array::ArrayRef),
         ("x", std::sync::Arc::new(xs)),
     ])
     .expect("equal lengths");
@@ -58,7 +59,7 @@ fn parquet_keeps_types_across_blocks_that_cut_its_batches() {
     let mut next = 0;
     for block in blocks {
         let block = block.expect("good rows");
-        let ids = block.kept.column(0).as_primitive::<Int64Type>();
+        let ids = block.passthrough.column(0).as_primitive::<Int64Type>();
         assert_eq!(ids.len(), block.table.rows());
         for (id, x) in ids.values().iter().zip(numbers(&block.table, "x")) {
             assert_eq!((*id, *x), (next, next as f64 / 2.0));
@@ -76,7 +77,7 @@ fn json_blocks_keep_numbers_exactly_as_text() {
     let mut blocks =
         read_blocks(&source, &ReadOptions::default(), &wanted(), &["id".into()], 100).expect("readable");
     let block = blocks.next().expect("one block").expect("good rows");
-    let ids: Vec<Option<&str>> = block.kept.column(0).as_string::<i32>().iter().collect();
+    let ids: Vec<Option<&str>> = block.passthrough.column(0).as_string::<i32>().iter().collect();
     assert_eq!(ids, [Some("12345678901234567890"), None]);
     assert!(blocks.next().is_none());
 }

@@ -1,6 +1,6 @@
 //! Targets of classes: recognised, fitted, encoded, read back.
 
-use ign_data::{
+use inducing_data::{
     ClassTarget, ColumnType, DataError, EncodeOptions, Notice, Problem, ReadOptions, Table, TableSchema,
     Target, TargetValues, Task, class_codes, read_columns, read_table, recognise_task, rows_with_targets,
 };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use ign_data::{Column, DataError, ReadOptions, Source, Table, read_table};
+use inducing_data::{Column, DataError, ReadOptions, Source, Table, read_table};
 
 pub(crate) struct Folder(tempfile::TempDir);
 

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use ign_data::{
-    DegreeFeature, GraphOptions, GraphProblem, GraphSchema, GraphSet, GraphSource, ImageSource, NamedSet,
-    NamedTable, Notice, Part, Problem, ReadOptions, read_graphs, read_table,
+use inducing_data::{
+    DatasetPart, DegreeFeature, GraphOptions, GraphProblem, GraphSchema, GraphSet, GraphSource, ImageSource,
+    NamedSet, NamedTable, Notice, Problem, ReadOptions, read_graphs, read_table,
 };
 use proptest::prelude::*;
 use zip::write::SimpleFileOptions;
@@ -371,7 +371,7 @@ fn each_kind_of_input_is_recognised_for_what_it_is() {
     folder.write("broken.jsonl", "{\"nodes\": 1, \"edges\": [[}\n");
     folder.write("table.jsonl", "{\"nodes\": 1, \"x\": 2}\n");
     folder.write("table.csv", "nodes,edges\n1,2\n");
-    std::fs::create_dir(folder.path("pictures")).expect("writable");
+    std::fs::create_dir(folder.path("images")).expect("writable");
     let graphs = |name: &str| {
         let name = folder.path(name).display().to_string();
         let found = GraphSource::recognise(std::slice::from_ref(&name), None).expect("a path").is_some();
@@ -382,14 +382,14 @@ fn each_kind_of_input_is_recognised_for_what_it_is() {
     for name in ["", "g.jsonl", "broken.jsonl"] {
         assert!(graphs(name), "{name}");
     }
-    for name in ["other.zip", "table.jsonl", "table.csv", "pictures", "none.jsonl"] {
+    for name in ["other.zip", "table.jsonl", "table.csv", "images", "none.jsonl"] {
         assert!(!graphs(name), "{name}");
     }
     assert_eq!(GraphSource::recognise(&["-".into()], None).expect("a pipe"), None);
 }
 
 #[test]
-fn named_sets_are_pictures_tables_or_graphs() {
+fn named_sets_are_images_tables_or_graphs() {
     let folder = Folder::new();
     let here = folder.path("");
     let names = |name: &str| [name.to_owned()];
@@ -424,13 +424,13 @@ fn the_named_table_of_reviews_knows_its_columns() {
     let folder = Folder::new();
     let here = folder.path("");
     let table = NamedTable::recognise(&["imdb-text".into()], Some(&here)).expect("a set").expect("a table");
-    assert!(table.sources(Part::Train).expect_err("not there").to_string().contains("train.jsonl.xz"));
+    assert!(table.sources(DatasetPart::Train).expect_err("not there").to_string().contains("train.jsonl.xz"));
     std::fs::create_dir(folder.path("imdb-text")).expect("writable");
     let row = "{\"id\": 1, \"rating\": 9, \"label\": 1, \"text\": \"Good.\"}\n";
     folder.write("imdb-text/train.jsonl", row);
     folder.write("imdb-text/test.jsonl.gz", gzip(row.as_bytes()));
     let options = ReadOptions { column_types: table.column_types(), ..ReadOptions::default() };
-    for source in table.sources(Part::All).expect("both parts") {
+    for source in table.sources(DatasetPart::All).expect("both parts") {
         let read = read_table(&source, &options).expect("readable");
         assert_eq!(read.names(), ["label", "text"]);
         assert!(read.column(table.target()).is_ok());

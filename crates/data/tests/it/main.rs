@@ -1,4 +1,4 @@
-//! The crate from outside: files in, tables, matrices and files out. One binary, because linking is slow.
+//! The public interface: files in, tables, matrices and files out. One binary, because linking is slow.
 
 mod bad_files;
 mod bad_targets;
@@ -6,14 +6,17 @@ mod blocks;
 mod classes;
 mod folder;
 mod graphs;
+mod hostile;
 mod images;
-mod kept;
 mod npy;
+mod outliers;
+mod parquet_files;
+mod passthrough;
 mod prediction_faults;
 mod reading;
 mod round_trip;
 mod schema;
-mod suspect;
+mod schema_faults;
 mod text;
 mod typed_files;
 mod writing;

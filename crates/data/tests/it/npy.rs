@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ign_data::{
+use inducing_data::{
     Column, Problem, ReadOptions, RowWriter, Sink, Table, Task, read_npy_column, read_table, recognise_task,
 };
 

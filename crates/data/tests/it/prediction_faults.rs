@@ -1,6 +1,6 @@
 //! Files for prediction that do not fit the model.
 
-use ign_data::{ColumnType, DataError, Problem, ReadOptions, read_blocks};
+use inducing_data::{ColumnType, DataError, Problem, ReadOptions, read_blocks};
 
 use crate::folder::{Folder, assert_place};
 

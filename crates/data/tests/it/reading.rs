@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ign_data::{Column, ColumnType, ReadOptions, read_table};
+use inducing_data::{Column, ColumnType, ReadOptions, read_table};
 
 use crate::folder::{Folder, gzip, numbers, table_of, texts};
 

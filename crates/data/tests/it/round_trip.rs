@@ -1,6 +1,6 @@
 //! Any table, written and read, is itself.
 
-use ign_data::{Column, ReadOptions, RowWriter, Sink, Table, read_table};
+use inducing_data::{Column, ReadOptions, RowWriter, Sink, Table, read_table};
 use proptest::prelude::*;
 
 use crate::folder::{Folder, texts};

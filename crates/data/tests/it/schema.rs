@@ -1,6 +1,6 @@
 //! Tables into matrices.
 
-use ign_data::{
+use inducing_data::{
     ColumnType, EncodeOptions, Encoding, Notice, Problem, Scaling, TableSchema, TargetValues, Task,
 };
 

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use ign_data::{
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use inducing_data::{
     Column, ColumnType, EncodeOptions, Encoded, Notice, Problem, ReadOptions, RowWriter, Sink, Source, Table,
     TableSchema, TextEnd, TextOptions, Tokenizer, read_blocks, read_table,
 };

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow::array::{
+use arrow_array::types::Int32Type;
+use arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array,
     Int64Array, RecordBatch, StringArray, TimestampMillisecondArray,
 };
-use arrow::datatypes::Int32Type;
-use ign_data::{Column, ColumnType, Problem, ReadOptions, RowWriter, Sink, Source, read_table};
+use inducing_data::{Column, ColumnType, Problem, ReadOptions, RowWriter, Sink, Source, read_table};
 
 use crate::folder::{Folder, assert_place, numbers, table_of, texts};
 

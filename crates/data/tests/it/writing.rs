@@ -1,6 +1,6 @@
 //! Files out.
 
-use ign_data::{Problem, RowWriter, Sink};
+use inducing_data::{Problem, RowWriter, Sink};
 
 use crate::folder::{Folder, table_of};
 

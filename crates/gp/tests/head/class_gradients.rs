@@ -2,7 +2,7 @@
 
 use crate::common::{Labels, Problem, kernels};
 use crate::gradients::check_to;
-use gp::{Coupling, InducingPoints, Kernel, Link, Objective};
+use inducing_gp::{Coupling, InducingPoints, Kernel, Link, Objective};
 use proptest::prelude::*;
 
 /// The bar; what is left are fourth-order differences of a loss whose mode is known to 1e-9.

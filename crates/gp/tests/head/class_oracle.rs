@@ -1,7 +1,7 @@
 //! Classes against `oracle/laplace.py`: 50-digit arithmetic, another method to the mode, no shared code.
 
 use crate::oracle::{assert_within, fixture, kernel, numbers};
-use gp::{Coupling, InducingPoints, Kernel, Likelihood, Link, Model, Objective, Posterior};
+use inducing_gp::{Coupling, InducingPoints, Kernel, Likelihood, Link, Objective, Posterior, Process};
 use serde_json::Value as Json;
 
 /// The bar; the mode is known to 1e-9 and its error counts squared, K_zz has a condition number of at most 1e5.
@@ -32,8 +32,8 @@ fn loss_and_gradients_equal_the_reference() {
         let (phi, y) = (numbers(&case["phi"]), numbers(&case["y"]));
         let mut objective = Objective::new(phi.len() / inducing.dim(), &kernel, &inducing, 1);
         let (likelihood, jitter) = (Likelihood::Probit { weights: &[] }, number(&case["jitter"]));
-        let model = Model { kernel: &kernel, inducing: &inducing, likelihood, jitter, coupling };
-        let value = objective.evaluate(model, &phi, &y).expect(name);
+        let process = Process { kernel: &kernel, inducing: &inducing, likelihood, jitter, coupling };
+        let value = objective.evaluate_batch(&process, &phi, &y).expect(name);
         let gradient = objective.gradient();
         let close = |key: &str, ours: &[f64]| {
             assert_within(TOLERANCE, &format!("{name} {key}"), ours, &numbers(&case[key]))
@@ -66,9 +66,9 @@ fn latent_functions_and_probabilities_of_new_points_equal_the_reference() {
         };
         close("mean", &latent.mean);
         close("var_latent", &latent.var);
-        let each = |i: usize| gp::cdf(latent.mean[i] / (1.0 + latent.var[i / c]).sqrt());
+        let each = |i: usize| inducing_gp::cdf(latent.mean[i] / (1.0 + latent.var[i / c]).sqrt());
         close("probability", &(0..latent.mean.len()).map(each).collect::<Vec<_>>());
-        let of_row = |(mean, var): (&[f64], &f64)| gp::class_probabilities(Link::Probit, mean, *var);
+        let of_row = |(mean, var): (&[f64], &f64)| inducing_gp::class_probabilities(Link::Probit, mean, *var);
         let p: Vec<f64> = latent.mean.chunks(c).zip(&latent.var).flat_map(of_row).collect();
         if c == 1 {
             close("probability", &p.iter().skip(1).step_by(2).copied().collect::<Vec<_>>());
@@ -85,14 +85,14 @@ fn log_cdf_and_its_derivatives_equal_the_reference_from_minus_to_plus_a_thousand
     assert!(table.len() >= 70);
     for row in table {
         let z = number(&row["z"]);
-        let ours = gp::log_cdf_derivatives(z);
+        let ours = inducing_gp::log_cdf_derivatives(z);
         for (key, ours) in [("value", ours.value), ("d1", ours.d1), ("d2", ours.d2), ("d3", ours.d3)] {
             let reference = number(&row[key]);
             // Relative, except where the promise is a zero: right of 21 all are below 1e-94.
             let close = (ours - reference).abs() <= 1e-14 * reference.abs() + 1e-94;
             assert!(close, "{key} at {z}: {ours:e} instead of {reference:e}");
         }
-        let alone = gp::log_cdf(z);
+        let alone = inducing_gp::log_cdf(z);
         assert!((alone - number(&row["value"])).abs() <= 1e-14 * alone.abs() + 1e-94, "{z}");
     }
 }
@@ -104,8 +104,8 @@ fn one_row(mean: f64, var: f64, coupling: Coupling) -> f64 {
     let inducing = InducingPoints::new(&[1.0], &[0.0], &[2.0 * mean]);
     let mut objective = Objective::new(1, &kernel, &inducing, 1);
     let (likelihood, jitter) = (Likelihood::Probit { weights: &[] }, 1e-14 * scale);
-    let model = Model { kernel: &kernel, inducing: &inducing, likelihood, jitter, coupling };
-    -objective.evaluate(model, &[0.0], &[1.0]).expect("well-posed").loss
+    let process = Process { kernel: &kernel, inducing: &inducing, likelihood, jitter, coupling };
+    -objective.evaluate_batch(&process, &[0.0], &[1.0]).expect("well-posed").loss
 }
 
 /// Of log Z, which reaches −450; the jitter of 1e-14 is part of it.

@@ -1,7 +1,8 @@
 //! What the integration tests share: random problems and the one gradient check.
 
-use gp::{
-    Coupling, Gradient, InducingPoints, Kernel, Likelihood, Link, Model, Objective, Posterior, Real, Value,
+use inducing_gp::{
+    Coupling, Error, Gradient, InducingPoints, Kernel, Likelihood, Link, Objective, Posterior, Process, Real,
+    Value,
 };
 
 /// Everything an evaluation needs, owned.
@@ -46,7 +47,7 @@ impl Problem {
         let [n, _, d, c] = shape;
         let mut problem = Self::random(kernel, shape, seed);
         let mut next = uniform(seed ^ 0xc1a55e5);
-        let classes = gp::classes_of(c);
+        let classes = inducing_gp::classes_of(c);
         if labels == Labels::Contradictory {
             let (pairs, width) = (n / 4, 2 * d); // two rows after two rows, on the same two points
             for pair in 0..pairs {
@@ -87,12 +88,20 @@ impl Problem {
     }
 
     pub(crate) fn evaluate_in<T: Real>(&self, threads: usize) -> (Value, Gradient<T>) {
-        let cast = |x: &[f64]| x.iter().map(|&x| T::of(x)).collect::<Vec<_>>();
+        let cast = |x: &[f64]| x.iter().map(|&x| T::from_f64(x)).collect::<Vec<_>>();
         let inducing =
             InducingPoints::new(&cast(&self.inducing.z), &cast(&self.inducing.w), &cast(&self.inducing.b));
         let mut objective = Objective::new(self.rows(), &self.kernel, &inducing, threads);
         let value = self.evaluate_with(&mut objective, &inducing);
         (value, objective.gradient().clone())
+    }
+
+    /// The value, or what is wrong with the problem.
+    pub(crate) fn try_evaluate(&self) -> Result<Value, Error> {
+        self.evaluate_in_space(
+            &mut Objective::new(self.rows(), &self.kernel, &self.inducing, 1),
+            &self.inducing,
+        )
     }
 
     /// The same in a work space that may have seen other problems.
@@ -101,8 +110,16 @@ impl Problem {
         objective: &mut Objective<T>,
         inducing: &InducingPoints<T>,
     ) -> Value {
-        let cast = |x: &[f64]| x.iter().map(|&x| T::of(x)).collect::<Vec<_>>();
-        let model = Model {
+        self.evaluate_in_space(objective, inducing).expect("the problem is well-posed")
+    }
+
+    fn evaluate_in_space<T: Real>(
+        &self,
+        objective: &mut Objective<T>,
+        inducing: &InducingPoints<T>,
+    ) -> Result<Value, Error> {
+        let cast = |x: &[f64]| x.iter().map(|&x| T::from_f64(x)).collect::<Vec<_>>();
+        let process = Process {
             kernel: &self.kernel,
             inducing,
             likelihood: match (&self.labelled, self.link) {
@@ -113,7 +130,7 @@ impl Problem {
             jitter: self.jitter,
             coupling: self.coupling,
         };
-        objective.evaluate(model, &cast(&self.phi), &cast(&self.y)).expect("the problem is well-posed")
+        objective.evaluate_batch(&process, &cast(&self.phi), &cast(&self.y))
     }
 }
 

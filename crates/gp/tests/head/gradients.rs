@@ -1,7 +1,7 @@
 //! Every gradient of the objective against central differences in f64.
 
 use crate::common::{Problem, assert_gradient, kernels, uniform};
-use gp::Coupling;
+use inducing_gp::Coupling;
 
 /// The bar: relative error ≤ 1e-6; fourth-order differences leave room below it.
 const TOLERANCE: f64 = 1e-6;

@@ -5,5 +5,6 @@ mod class_gradients;
 mod class_oracle;
 mod common;
 mod gradients;
+mod not_finite;
 mod oracle;
 mod properties;

@@ -1,6 +1,6 @@
 //! The head against `oracle/regression.py`: 50-digit arithmetic, naive loops, no shared code.
 
-use gp::{Coupling, InducingPoints, Kernel, Likelihood, Model, Objective, Posterior};
+use inducing_gp::{Coupling, InducingPoints, Kernel, Likelihood, Objective, Posterior, Process};
 use serde_json::Value as Json;
 
 /// The bar; both sides start from the same doubles, K_zz has a condition number of at most 1e5.
@@ -54,8 +54,8 @@ fn loss_gradients_and_predictions_equal_the_reference() {
         let mut objective = Objective::new(phi.len() / inducing.dim(), &kernel, &inducing, 1);
         let likelihood = Likelihood::Gaussian { log_sigma: &log_sigma };
         let coupling = Coupling::Batch;
-        let model = Model { kernel: &kernel, inducing: &inducing, likelihood, jitter, coupling };
-        let value = objective.evaluate(model, &phi, &y).expect(name);
+        let process = Process { kernel: &kernel, inducing: &inducing, likelihood, jitter, coupling };
+        let value = objective.evaluate_batch(&process, &phi, &y).expect(name);
         let gradient = objective.gradient();
         assert_close(name, &[value.loss], &numbers(&case["loss"]));
         for (key, ours) in [

@@ -1,7 +1,7 @@
 //! Identities that hold for every model.
 
 use crate::common::{Problem, kernels, uniform};
-use gp::{Coupling, InducingPoints, Kernel, Posterior};
+use inducing_gp::{Coupling, InducingPoints, Kernel, Posterior};
 use proptest::prelude::*;
 
 fn any_kernel() -> impl Strategy<Value = Kernel> {

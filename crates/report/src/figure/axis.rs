@@ -1,8 +1,8 @@
-//! From values to places: the range of an axis, its ticks, and where each value lies.
+//! Axes: from values to positions, and where the ticks are.
 
-use crate::number;
+use crate::number_format;
 
-/// Values beyond this are drawn at the edge: their difference must not overflow.
+/// Larger values are drawn at the edge, so that no difference overflows.
 const LARGEST: f64 = 1e300;
 
 /// One axis.
@@ -12,11 +12,11 @@ pub(crate) struct Axis {
     pub(crate) low: f64,
     /// Largest value shown; more than `low`.
     pub(crate) high: f64,
-    /// By powers of ten.
+    /// Whether the scale is logarithmic.
     pub(crate) log: bool,
 }
 
-/// Where a tick stands and what it says.
+/// Value and label of a tick.
 pub(crate) type Tick = (f64, String);
 
 impl Axis {
@@ -25,34 +25,33 @@ impl Axis {
         Self { low, high, log: false }
     }
 
-    /// All finite values with a little room on both sides.
+    /// All finite values with a small margin.
     pub(crate) fn around(values: impl IntoIterator<Item = f64>) -> Self {
         let (low, high) = bounds(values);
         let room = (high - low) * 0.04;
         Self { low: low - room, high: high + room, log: false }
     }
 
-    /// From zero to a little above the largest value: for what cannot be negative, so that a small difference looks
-    /// small.
+    /// From zero to just above the largest value: for what cannot be negative, so that a small difference looks small.
     pub(crate) fn from_zero(values: impl IntoIterator<Item = f64>) -> Self {
         let (low, high) = bounds(values.into_iter().map(|x| x.max(0.0)).chain([0.0]));
         let high = if low < 0.0 { 1.0 } else { high };
         Self { low: 0.0, high: high * 1.04, log: false }
     }
 
-    /// Powers of ten; values that are not positive are left out.
+    /// A logarithmic scale; values that are not positive are left out.
     pub(crate) fn log(values: impl IntoIterator<Item = f64>) -> Self {
         let positive = values.into_iter().filter(|&x| x > 0.0 && x.is_finite());
         let logs = positive.map(|x| x.log10().clamp(-299.0, 299.0));
         let (low, high) = extent(logs).unwrap_or((0.0, 1.0));
-        // At least a third of a decade, or noise looks like a change.
+        // At least a third of a decade, or noise would look like a trend.
         let room = ((high - low) * 0.06).max((0.35 - (high - low)) / 2.0);
         let clamp = |x: f64| x.clamp(-300.0, 300.0);
         Self { low: 10f64.powf(clamp(low - room)), high: 10f64.powf(clamp(high + room)), log: true }
     }
 
-    /// Place in [0, 1]; none of what is no number or, by powers of ten, not positive.
-    pub(crate) fn place(&self, value: f64) -> Option<f64> {
+    /// Position in [0, 1]; `None` for NaN and, on a logarithmic scale, for what is not positive.
+    pub(crate) fn position(&self, value: f64) -> Option<f64> {
         if value.is_nan() {
             return None;
         }
@@ -76,7 +75,7 @@ impl Axis {
         (0..=2 * wanted + 2)
             .map(|k| (first + k as f64) * step)
             .take_while(|&x| x <= self.high + step * 1e-9)
-            .map(|x| (x, number::tick(x, step)))
+            .map(|x| (x, number_format::tick(x, step)))
             .collect()
     }
 
@@ -97,7 +96,7 @@ impl Axis {
             decade += 1;
         }
         ticks.retain(|&x| x >= self.low * (1.0 - 1e-9) && x <= self.high * (1.0 + 1e-9));
-        ticks.into_iter().map(|x| (x, number::significant(x, 2))).collect()
+        ticks.into_iter().map(|x| (x, number_format::significant(x, 2))).collect()
     }
 }
 
@@ -120,7 +119,7 @@ fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
         .fold(None, |range: Option<(f64, f64)>, x| Some(range.map_or((x, x), |(a, b)| (a.min(x), b.max(x)))))
 }
 
-/// Smallest and largest finite value, apart by something that can be seen.
+/// Smallest and largest finite value, always apart.
 fn bounds(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let (low, high) = extent(values.into_iter()).unwrap_or((0.0, 1.0));
     let magnitude = low.abs().max(high.abs());
@@ -139,13 +138,13 @@ mod tests {
     #[test]
     fn ticks_are_round_and_inside() {
         let axis = Axis::exact(-0.3, 10.2);
-        let says: Vec<_> = axis.ticks(5).into_iter().map(|(_, says)| says).collect();
-        assert_eq!(says, ["0", "2", "4", "6", "8", "10"]);
+        let text: Vec<_> = axis.ticks(5).into_iter().map(|(_, text)| text).collect();
+        assert_eq!(text, ["0", "2", "4", "6", "8", "10"]);
         assert!(Axis::around([3.0, 4.0]).ticks(5).iter().all(|(x, _)| (2.96..=4.04).contains(x)));
     }
 
     #[test]
-    fn every_range_has_ticks_and_finite_places() {
+    fn every_range_has_ticks_and_finite_positions() {
         let ranges: [&[f64]; 9] = [
             &[],
             &[f64::NAN, f64::INFINITY],
@@ -167,7 +166,10 @@ mod tests {
                 assert!((1..30).contains(&ticks.len()), "{axis:?}: {ticks:?}");
                 assert!(axis.low < axis.high, "{axis:?}");
                 for &value in values {
-                    assert!(axis.place(value).is_none_or(|p| (0.0..=1.0).contains(&p)), "{axis:?} {value}");
+                    assert!(
+                        axis.position(value).is_none_or(|p| (0.0..=1.0).contains(&p)),
+                        "{axis:?} {value}"
+                    );
                 }
             }
         }
@@ -175,7 +177,7 @@ mod tests {
 
     #[test]
     fn decades_are_ticks_of_a_wide_log_axis() {
-        let says: Vec<_> = Axis::log([0.01, 100.0]).ticks(5).into_iter().map(|(_, says)| says).collect();
-        assert_eq!(says, ["0.01", "0.1", "1", "10", "100"]);
+        let text: Vec<_> = Axis::log([0.01, 100.0]).ticks(5).into_iter().map(|(_, text)| text).collect();
+        assert_eq!(text, ["0.01", "0.1", "1", "10", "100"]);
     }
 }

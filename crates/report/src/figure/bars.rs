@@ -1,11 +1,10 @@
-//! Bars: upright between the edges of a histogram, lying down for names.
+//! Histograms, and horizontal bars for named values.
 
 use super::axis::Axis;
 use super::frame::{Area, Canvas, Frame, WIDTH};
 use super::legend;
-use crate::Histogram;
 use crate::palette::{ACCENT, MUTED, Paint};
-use crate::{escape, number};
+use crate::{Histogram, escape, number_format};
 
 /// Counts between edges.
 pub(crate) fn histogram(title: &str, x_title: &str, histogram: &Histogram, desc: &str) -> String {
@@ -25,7 +24,7 @@ pub(crate) fn histogram(title: &str, x_title: &str, histogram: &Histogram, desc:
         if let (Some([left, top]), Some([right, base])) = (area.at(edges[0], count), area.at(edges[1], 0.0))
             && count > 0.0
         {
-            // A row that is there is seen.
+            // A single row must still be visible.
             let height = (base - top).max(1.0);
             canvas.rect(ACCENT, [left + 0.5, base - height, right - left - 1.0, height], "");
         }
@@ -33,19 +32,19 @@ pub(crate) fn histogram(title: &str, x_title: &str, histogram: &Histogram, desc:
     canvas.close(bottom, desc, "")
 }
 
-/// A bar that lies down.
+/// A horizontal bar.
 #[derive(Debug, Clone)]
 pub(crate) struct Bar {
     pub(crate) name: String,
     pub(crate) value: f64,
-    /// Behind the bar.
-    pub(crate) says: String,
+    /// Label at the end of the bar.
+    pub(crate) text: String,
     pub(crate) paint: Paint,
 }
 
-/// What stands around bars that lie down.
+/// Titles of a horizontal bar chart.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Lying<'a> {
+pub(crate) struct HorizontalBars<'a> {
     pub(crate) title: &'a str,
     pub(crate) x_title: &'a str,
     pub(crate) y_title: &'a str,
@@ -55,14 +54,14 @@ pub(crate) struct Lying<'a> {
 const BAR: f64 = 22.0;
 
 /// One bar below the other, with names on the left and values on the right.
-pub(crate) fn lying(frame: Lying<'_>, bars: &[Bar]) -> String {
+pub(crate) fn horizontal(frame: HorizontalBars<'_>, bars: &[Bar]) -> String {
     let mut canvas = Canvas::new(WIDTH, frame.title);
     let top = legend::draw(&mut canvas, &[], 34.0);
     canvas.text("y-title", 4.0, top + 10.0, "start", frame.y_title);
-    let letters = |says: &str| says.chars().count() as f64 * 7.2;
+    let letters = |text: &str| text.chars().count() as f64 * 7.2;
     let widest = |width: &dyn Fn(&Bar) -> f64| bars.iter().map(width).fold(30.0, f64::max);
-    let left = widest(&|bar| letters(&shown(&bar.name))).min(170.0) + 14.0;
-    let right = widest(&|bar| letters(&bar.says)).min(90.0) + 10.0;
+    let left = widest(&|bar| letters(&short_name(&bar.name))).min(170.0) + 14.0;
+    let right = widest(&|bar| letters(&bar.text)).min(90.0) + 10.0;
     let values = bars.iter().map(|bar| bar.value).filter(|v| v.is_finite());
     let (low, high) = values.fold((0.0_f64, 0.0_f64), |(a, b), v| (a.min(v), b.max(v)));
     let area = Area {
@@ -76,11 +75,11 @@ pub(crate) fn lying(frame: Lying<'_>, bars: &[Bar]) -> String {
     canvas.x_axis(&area, &area.x_ticks(), true);
     for (k, bar) in bars.iter().enumerate() {
         let y = area.top + BAR * k as f64;
-        canvas.text("tick", left - 7.0, y + 15.0, "end", &shown(&bar.name));
+        canvas.text("tick", left - 7.0, y + 15.0, "end", &short_name(&bar.name));
         let zero = area.x(0.0).unwrap_or(left);
         let end = area.x(bar.value).unwrap_or(zero);
         canvas.rect(bar.paint, [zero.min(end), y + 4.0, (end - zero).abs(), BAR - 8.0], " rx=\"2\"");
-        canvas.text("value", zero.max(end) + 5.0, y + 15.0, "start", &bar.says);
+        canvas.text("value", zero.max(end) + 5.0, y + 15.0, "start", &bar.text);
     }
     if low < 0.0
         && let Some(zero) = area.x(0.0)
@@ -91,11 +90,11 @@ pub(crate) fn lying(frame: Lying<'_>, bars: &[Bar]) -> String {
     canvas.close(area.bottom() + 48.0, frame.desc, "")
 }
 
-fn shown(name: &str) -> String {
-    escape::cut(&escape::shown(name), 23).into_owned()
+fn short_name(name: &str) -> String {
+    escape::truncate(&escape::or_placeholder(name), 23).into_owned()
 }
 
-/// A bar that says its value.
+/// A bar labelled with its value.
 pub(crate) fn bar(name: &str, value: f64, paint: Paint) -> Bar {
-    Bar { name: name.into(), value, says: number::significant(value, 3), paint }
+    Bar { name: name.into(), value, text: number_format::significant(value, 3), paint }
 }

@@ -1,6 +1,6 @@
-//! Lines: what intervals hold, what probabilities are worth, what is gained by keeping the surest.
+//! Line plots: calibration and risk–coverage curves.
 
-use super::frame::{Area, Canvas, Frame, short};
+use super::frame::{Area, Canvas, Frame, coordinate};
 use crate::palette::{MUTED, Paint};
 use std::fmt::Write;
 
@@ -10,16 +10,16 @@ pub(crate) struct Line {
     pub(crate) paint: Paint,
     pub(crate) dash: &'static str,
     pub(crate) at: Vec<[f64; 2]>,
-    /// Radius of a dot at each place; none of them if empty.
+    /// Radius of the dot at each point; no dots if empty.
     pub(crate) dots: Vec<f64>,
 }
 
-/// Lines in one frame.
+/// Lines in one plot.
 #[derive(Debug)]
 pub(crate) struct Curves<'a> {
     pub(crate) frame: Frame<'a>,
     pub(crate) lines: Vec<Line>,
-    /// Where a perfect line would be.
+    /// Whether the diagonal is drawn.
     pub(crate) diagonal: bool,
     pub(crate) desc: &'a str,
 }
@@ -31,7 +31,7 @@ impl Curves<'_> {
             && let (Some([x0, y0]), Some([x1, y1])) =
                 (area.at(area.x.low, area.y.low), area.at(area.x.high, area.y.high))
         {
-            let d = format!("M{} {}L{} {}", short(x0), short(y0), short(x1), short(y1));
+            let d = format!("M{} {}L{} {}", coordinate(x0), coordinate(y0), coordinate(x1), coordinate(y1));
             canvas.line(MUTED, 1.2, &d, " stroke-dasharray=\"2 3\"");
         }
         for line in &self.lines {
@@ -47,7 +47,7 @@ impl Line {
         Self { paint, dash, at, dots: Vec::new() }
     }
 
-    /// The line has gaps where a value is not finite; a value alone is a dot.
+    /// The line has gaps where a value is not finite; a value between two gaps is a dot.
     pub(crate) fn draw(&self, canvas: &mut Canvas, area: &Area) {
         let mut d = String::new();
         let mut pen_down = false;
@@ -57,7 +57,7 @@ impl Line {
                 pen_down = false;
                 continue;
             };
-            let _ = write!(d, "{}{} {}", if pen_down { "L" } else { "M" }, short(*x), short(*y));
+            let _ = write!(d, "{}{} {}", if pen_down { "L" } else { "M" }, coordinate(*x), coordinate(*y));
             if !pen_down && places.get(k + 1).is_none_or(Option::is_none) {
                 d.push_str("h0");
             }
@@ -83,9 +83,9 @@ impl Line {
                 let _ = writeln!(
                     canvas.body,
                     "<circle {fill} cx=\"{}\" cy=\"{}\" r=\"{}\"/>",
-                    short(*x),
-                    short(*y),
-                    short(*radius)
+                    coordinate(*x),
+                    coordinate(*y),
+                    coordinate(*radius)
                 );
             }
         }

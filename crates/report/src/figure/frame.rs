@@ -1,4 +1,4 @@
-//! What all figures with two axes share: paper, title, legend, grid, ticks and axis titles.
+//! What all figures with two axes share: background, title, legend, grid, ticks and axis titles.
 //!
 //! ```text
 //! title
@@ -17,12 +17,12 @@ use crate::escape;
 use crate::palette::{GRID, INK, MUTED, PAPER, Paint};
 use std::fmt::Write;
 
-/// Of all figures that share a row of the page.
+/// Width of the figures, in SVG units.
 pub(crate) const WIDTH: f64 = 440.0;
-/// Of a letter of ticks: the page makes them larger on a phone, and there must be room.
+/// Width of a letter of a tick label. Generous: the page enlarges them on phones.
 const LETTER: f64 = 7.8;
 
-/// A drawing that is not closed yet.
+/// An SVG in the making.
 #[derive(Debug)]
 pub(crate) struct Canvas {
     pub(crate) width: f64,
@@ -30,7 +30,7 @@ pub(crate) struct Canvas {
     title: String,
 }
 
-/// Where the data go.
+/// The plotting area.
 #[derive(Debug, Clone)]
 pub(crate) struct Area {
     pub(crate) left: f64,
@@ -41,7 +41,7 @@ pub(crate) struct Area {
     pub(crate) y: Axis,
 }
 
-/// What a figure says around its data.
+/// Everything around the data.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame<'a> {
     pub(crate) title: &'a str,
@@ -55,7 +55,7 @@ pub(crate) struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Draws everything but the data. Returns where they go and where the drawing ends below them.
+    /// Draws everything but the data. Returns the plotting area and the height of the whole drawing.
     pub(crate) fn open(&self) -> (Canvas, Area, f64) {
         let mut canvas = Canvas::new(WIDTH, self.title);
         let top = legend::draw(&mut canvas, &self.legend, 34.0);
@@ -77,7 +77,7 @@ impl Frame<'_> {
 impl Area {
     /// Draws the vertical axis and its title beneath `top`.
     pub(crate) fn beneath(canvas: &mut Canvas, frame: &Frame<'_>, top: f64, y_ticks: &[Tick]) -> Self {
-        let letters = y_ticks.iter().map(|(_, says)| says.chars().count()).max().unwrap_or(1);
+        let letters = y_ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(1);
         let left = (letters as f64 * LETTER + 12.0).clamp(28.0, 130.0);
         canvas.text("y-title", 4.0, top + 10.0, "start", frame.y_title);
         let area = Self {
@@ -92,12 +92,12 @@ impl Area {
         area
     }
 
-    /// As many as fit beside each other.
+    /// As many ticks as fit.
     pub(crate) fn x_ticks(&self) -> Vec<Tick> {
         let mut wanted = (self.width / 68.0) as usize;
         loop {
             let ticks = self.x.ticks(wanted);
-            let letters = ticks.iter().map(|(_, says)| says.chars().count()).max().unwrap_or(1);
+            let letters = ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(1);
             let each = self.width / ticks.len().saturating_sub(1).max(1) as f64;
             if wanted <= 1 || letters as f64 * LETTER + 14.0 < each {
                 return ticks;
@@ -115,14 +115,14 @@ impl Area {
     }
 
     pub(crate) fn x(&self, value: f64) -> Option<f64> {
-        Some(self.left + self.x.place(value)? * self.width)
+        Some(self.left + self.x.position(value)? * self.width)
     }
 
     pub(crate) fn y(&self, value: f64) -> Option<f64> {
-        Some(self.top + (1.0 - self.y.place(value)?) * self.height)
+        Some(self.top + (1.0 - self.y.position(value)?) * self.height)
     }
 
-    /// Where a point lies; none if it is not finite.
+    /// Coordinates of a point; `None` if it is not finite.
     pub(crate) fn at(&self, x: f64, y: f64) -> Option<[f64; 2]> {
         (x.is_finite() && y.is_finite()).then_some(())?;
         Some([self.x(x)?, self.y(y)?])
@@ -136,8 +136,8 @@ impl Canvas {
         canvas
     }
 
-    /// A line of writing; the class says how it looks.
-    pub(crate) fn text(&mut self, class: &str, x: f64, y: f64, anchor: &str, says: &str) {
+    /// A line of text in the style of its class.
+    pub(crate) fn text(&mut self, class: &str, x: f64, y: f64, anchor: &str, text: &str) {
         let (size, paint, more) = match class {
             "title" => (14, INK, " font-weight=\"600\""),
             "x-title" | "y-title" => (12, MUTED, ""),
@@ -146,56 +146,68 @@ impl Canvas {
             _ => (12, MUTED, ""),
         };
         let anchor = if anchor == "start" { String::new() } else { format!(" text-anchor=\"{anchor}\"") };
-        let (x, y, says) = (short(x), short(y), escape::text(says));
+        let (x, y, text) = (coordinate(x), coordinate(y), escape::text(text));
         let hex = paint.hex;
         let _ = writeln!(
             self.body,
-            "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{hex}\"{anchor}{more}>{says}</text>"
+            "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{hex}\"{anchor}{more}>{text}</text>"
         );
     }
 
-    /// Any path; `more` are further attributes.
+    /// A path; `more` are further attributes.
     pub(crate) fn line(&mut self, paint: Paint, width: f64, d: &str, more: &str) {
         let stroke = paint.stroke();
-        let _ = writeln!(self.body, "<path {stroke} stroke-width=\"{}\" d=\"{d}\"{more}/>", short(width));
+        let _ =
+            writeln!(self.body, "<path {stroke} stroke-width=\"{}\" d=\"{d}\"{more}/>", coordinate(width));
     }
 
     /// A filled rectangle.
     pub(crate) fn rect(&mut self, paint: Paint, [x, y, w, h]: [f64; 4], more: &str) {
         let fill = paint.fill();
-        let [x, y, w, h] = [x, y, w.max(0.0), h.max(0.0)].map(short);
+        let [x, y, w, h] = [x, y, w.max(0.0), h.max(0.0)].map(coordinate);
         let _ = writeln!(self.body, "<rect {fill} x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\"{more}/>");
     }
 
     /// Grid lines and labels of the horizontal axis.
     pub(crate) fn x_axis(&mut self, area: &Area, ticks: &[Tick], labels: bool) {
         self.body.push_str("<g class=\"x-ticks\">\n");
-        for (value, says) in ticks {
+        for (value, text) in ticks {
             let Some(x) = area.x(*value) else { continue };
-            self.line(GRID, 1.0, &format!("M{} {}V{}", short(x), short(area.top), short(area.bottom())), "");
+            self.line(
+                GRID,
+                1.0,
+                &format!("M{} {}V{}", coordinate(x), coordinate(area.top), coordinate(area.bottom())),
+                "",
+            );
             if labels {
-                self.text("tick", x, area.bottom() + 17.0, "middle", says);
+                self.text("tick", x, area.bottom() + 17.0, "middle", text);
             }
         }
         self.body.push_str("</g>\n");
-        let base = format!("M{} {}H{}", short(area.left), short(area.bottom()), short(area.right()));
+        let base =
+            format!("M{} {}H{}", coordinate(area.left), coordinate(area.bottom()), coordinate(area.right()));
         self.line(MUTED, 1.0, &base, " stroke-opacity=\"0.5\"");
     }
 
     /// Grid lines and labels of the vertical axis.
     pub(crate) fn y_axis(&mut self, area: &Area, ticks: &[Tick]) {
         self.body.push_str("<g class=\"y-ticks\">\n");
-        for (value, says) in ticks {
+        for (value, text) in ticks {
             let Some(y) = area.y(*value) else { continue };
-            self.line(GRID, 1.0, &format!("M{} {}H{}", short(area.left), short(y), short(area.right())), "");
-            self.text("tick", area.left - 7.0, y + 4.0, "end", says);
+            self.line(
+                GRID,
+                1.0,
+                &format!("M{} {}H{}", coordinate(area.left), coordinate(y), coordinate(area.right())),
+                "",
+            );
+            self.text("tick", area.left - 7.0, y + 4.0, "end", text);
         }
         self.body.push_str("</g>\n");
     }
 
     /// The whole drawing; `more` are further attributes of its root.
     pub(crate) fn close(self, height: f64, desc: &str, more: &str) -> String {
-        let (width, height) = (short(self.width), short(height.ceil()));
+        let (width, height) = (coordinate(self.width), coordinate(height.ceil()));
         let (label, desc, paper) = (escape::text(&self.title), escape::text(desc), PAPER.fill());
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
@@ -207,8 +219,8 @@ impl Canvas {
     }
 }
 
-/// At most two decimals: less than anyone can see.
-pub(crate) fn short(x: f64) -> String {
+/// At most two decimals, and always finite.
+pub(crate) fn coordinate(x: f64) -> String {
     let x = if x.is_finite() { x.clamp(-1e5, 1e5) } else { 0.0 };
     let written = format!("{x:.2}");
     let written = written.trim_end_matches('0').trim_end_matches('.');

@@ -1,6 +1,6 @@
-//! The legend: rows of keys above the data, never on top of them.
+//! The legend: keys above the plotting area.
 
-use super::frame::{Canvas, short};
+use super::frame::{Canvas, coordinate};
 use crate::escape;
 use crate::palette::{INK, PAPER, Paint, SEQUENCE};
 use std::fmt::Write;
@@ -16,12 +16,12 @@ pub(crate) enum Key {
     Diamond(String),
     /// A line with its dashes.
     Line(Paint, &'static str, String),
-    /// The sequence of colours: its name, and what its ends stand for.
+    /// The colour scale: its name, and the values at its ends.
     Ramp(String, String, String),
 }
 
 const ROW: f64 = 19.0;
-/// Of a letter, in the wider of the fonts.
+/// Width of a letter, in the wider of the fonts.
 const LETTER: f64 = 7.3;
 const STEP: f64 = 15.0;
 
@@ -42,14 +42,14 @@ pub(crate) fn draw(canvas: &mut Canvas, keys: &[Key], top: f64) -> f64 {
     y + ROW + 3.0
 }
 
-fn letters(says: &str) -> f64 {
-    says.chars().count() as f64 * LETTER
+fn letters(text: &str) -> f64 {
+    text.chars().count() as f64 * LETTER
 }
 
 fn width(key: &Key) -> f64 {
     match key {
-        Key::Dot(_, says) | Key::Cross(says) | Key::Diamond(says) => letters(says) + 28.0,
-        Key::Line(_, _, says) => letters(says) + 44.0,
+        Key::Dot(_, text) | Key::Cross(text) | Key::Diamond(text) => letters(text) + 28.0,
+        Key::Line(_, _, text) => letters(text) + 44.0,
         Key::Ramp(name, low, high) => letters(name) + letters(low) + letters(high) + 40.0 + STEP * 7.0,
     }
 }
@@ -57,35 +57,35 @@ fn width(key: &Key) -> f64 {
 fn entry(canvas: &mut Canvas, key: &Key, x: f64, y: f64) {
     let middle = y + 5.0;
     match key {
-        Key::Dot(paint, says) => {
+        Key::Dot(paint, text) => {
             let fill = paint.fill();
             let _ = writeln!(
                 canvas.body,
                 "<circle {fill} cx=\"{}\" cy=\"{}\" r=\"4.5\"/>",
-                short(x + 6.0),
-                short(middle)
+                coordinate(x + 6.0),
+                coordinate(middle)
             );
-            canvas.text("key", x + 16.0, y + 9.0, "start", says);
+            canvas.text("key", x + 16.0, y + 9.0, "start", text);
         }
-        Key::Cross(says) => {
-            let at = format!("M{} {}{CROSS}", short(x + 6.0), short(middle));
+        Key::Cross(text) => {
+            let at = format!("M{} {}{CROSS}", coordinate(x + 6.0), coordinate(middle));
             canvas.line(INK, 1.8, &at, " stroke-linecap=\"round\"");
-            canvas.text("key", x + 16.0, y + 9.0, "start", says);
+            canvas.text("key", x + 16.0, y + 9.0, "start", text);
         }
-        Key::Diamond(says) => {
-            let (fill, at) = (PAPER.hex, format!("M{} {}{DIAMOND}", short(x + 6.0), short(middle)));
+        Key::Diamond(text) => {
+            let (fill, at) = (PAPER.hex, format!("M{} {}{DIAMOND}", coordinate(x + 6.0), coordinate(middle)));
             let _ = writeln!(
                 canvas.body,
                 "<path class=\"s-ink f-paper\" fill=\"{fill}\" stroke=\"{}\" stroke-width=\"1.6\" d=\"{at}\"/>",
                 INK.hex
             );
-            canvas.text("key", x + 16.0, y + 9.0, "start", says);
+            canvas.text("key", x + 16.0, y + 9.0, "start", text);
         }
-        Key::Line(paint, dash, says) => {
-            let at = format!("M{} {}h24", short(x + 1.0), short(middle));
+        Key::Line(paint, dash, text) => {
+            let at = format!("M{} {}h24", coordinate(x + 1.0), coordinate(middle));
             let dash = if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{dash}\"") };
             canvas.line(*paint, 2.2, &at, &dash);
-            canvas.text("key", x + 31.0, y + 9.0, "start", says);
+            canvas.text("key", x + 31.0, y + 9.0, "start", text);
         }
         Key::Ramp(name, low, high) => {
             canvas.text("key", x, y + 9.0, "start", &format!("{name}:"));
@@ -100,12 +100,12 @@ fn entry(canvas: &mut Canvas, key: &Key, x: f64, y: f64) {
     }
 }
 
-/// Relative to its middle.
+/// Relative to the centre.
 pub(crate) const CROSS: &str = "m-3.4-3.4l6.8 6.8m0-6.8l-6.8 6.8";
-/// Relative to its middle.
+/// Relative to the centre.
 pub(crate) const DIAMOND: &str = "m0-6l5 6-5 6-5-6z";
 
 /// A name that fits into a key.
 pub(crate) fn name(raw: &str) -> String {
-    escape::cut(&escape::shown(raw), 22).into_owned()
+    escape::truncate(&escape::or_placeholder(raw), 22).into_owned()
 }

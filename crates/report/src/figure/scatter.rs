@@ -1,13 +1,13 @@
-//! Many points: one path for each colour, so that thousands draw at once and can be found again by the page.
+//! Scatter plots: one path for each colour, so that thousands of points draw fast.
 //!
-//! Each mark is `M x y` and then relative commands, which is all that the page needs to know to move it.
+//! Each mark is `M x y` followed by relative commands: the page's script moves marks by rewriting `x y`.
 
-use super::frame::{Frame, short};
+use super::frame::{Frame, coordinate};
 use super::legend::{CROSS, DIAMOND};
 use crate::palette::{INK, MUTED, PAPER, Paint};
 use std::fmt::Write;
 
-/// What a mark looks like.
+/// Shape of a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     Dot,
@@ -15,22 +15,22 @@ pub(crate) enum Shape {
     Diamond,
 }
 
-/// Marks of one look.
+/// Marks of one shape and colour.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
     pub(crate) shape: Shape,
     pub(crate) paint: Paint,
-    /// What each stands for, and its values.
+    /// Id and values of each mark.
     pub(crate) marks: Vec<(i64, [f64; 2])>,
 }
 
-/// A scatter.
+/// A scatter plot.
 #[derive(Debug)]
 pub(crate) struct Scatter<'a> {
     /// Unique among all figures of a page.
     pub(crate) name: &'a str,
     pub(crate) frame: Frame<'a>,
-    /// Drawn in this order.
+    /// PageFigure in this order.
     pub(crate) groups: Vec<Group>,
     /// Whether the diagonal is drawn.
     pub(crate) diagonal: bool,
@@ -38,7 +38,7 @@ pub(crate) struct Scatter<'a> {
 }
 
 impl Scatter<'_> {
-    /// The drawing, and what its marks stand for in their order. Marks without a finite place are left out.
+    /// The drawing, and the ids of its marks in order. Marks that are not finite are left out.
     pub(crate) fn draw(&self) -> (String, Vec<i64>) {
         let (mut canvas, area, bottom) = self.frame.open();
         let total: usize = self.groups.iter().map(|g| g.marks.len()).sum();
@@ -53,16 +53,17 @@ impl Scatter<'_> {
             canvas.body,
             "<clipPath id=\"{clip}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>\n\
              <g clip-path=\"url(#{clip})\">",
-            short(left - 4.0),
-            short(top - 4.0),
-            short(width + 8.0),
-            short(height + 8.0)
+            coordinate(left - 4.0),
+            coordinate(top - 4.0),
+            coordinate(width + 8.0),
+            coordinate(height + 8.0)
         );
         if self.diagonal {
             let low = area.x.low.max(area.y.low);
             let high = area.x.high.min(area.y.high);
             if let (Some([x0, y0]), Some([x1, y1])) = (area.at(low, low), area.at(high, high)) {
-                let d = format!("M{} {}L{} {}", short(x0), short(y0), short(x1), short(y1));
+                let d =
+                    format!("M{} {}L{} {}", coordinate(x0), coordinate(y0), coordinate(x1), coordinate(y1));
                 canvas.line(MUTED, 1.2, &d, " stroke-dasharray=\"5 4\" data-line=\"\"");
             }
         }
@@ -71,7 +72,7 @@ impl Scatter<'_> {
             let mut d = String::new();
             for &(id, [x, y]) in &group.marks {
                 let Some([x, y]) = area.at(x, y) else { continue };
-                let _ = write!(d, "M{} {}{}", short(x), short(y), group.shape.path());
+                let _ = write!(d, "M{} {}{}", coordinate(x), coordinate(y), group.shape.path());
                 order.push(id);
             }
             if d.is_empty() {
@@ -90,7 +91,7 @@ impl Scatter<'_> {
                     canvas.line(group.paint, 2.0, &d, " stroke-linecap=\"round\" data-marks=\"\"")
                 }
                 Shape::Diamond => {
-                    // Many of them would hide the rows beneath.
+                    // Many filled diamonds would hide the rows beneath.
                     let (width, fill) = if group.marks.len() > 64 { (0.8, 0.0) } else { (1.6, 0.9) };
                     let _ = writeln!(
                         canvas.body,
@@ -104,10 +105,10 @@ impl Scatter<'_> {
         canvas.body.push_str("</g>\n");
         let more = format!(
             " data-area=\"{} {} {} {}\" data-x=\"{:e} {:e}\" data-y=\"{:e} {:e}\"",
-            short(left),
-            short(top),
-            short(width),
-            short(height),
+            coordinate(left),
+            coordinate(top),
+            coordinate(width),
+            coordinate(height),
             area.x.low,
             area.x.high,
             area.y.low,

@@ -1,102 +1,130 @@
 //! Predictions against the truth: points, curves and histograms of each target.
 
-use super::Pool;
-use crate::pick::{histogram, pick, risk_curve};
+use super::summaries::{histogram, risk_curve, subsample};
+use super::{ExampleCollector, Origin};
 use crate::record::*;
-use ign::calibration::Calibration;
-use ign::{ClassPrediction, Latent, Model, Prediction, Score};
+use inducing::Error;
+use inducing::metrics::{self, Metrics};
+use inducing::model::{Calibration, ClassificationBatch, Latent, Model};
 
 /// Levels of the intervals whose coverage is measured.
 const LEVELS: [f64; 13] = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99];
 
-/// Records of all numbers, and the positions among the judged rows that are drawn.
-pub(super) fn numbers(
+/// Records of all regression targets, and the positions of the plotted points among the evaluated rows.
+pub(super) fn regression(
     model: &Model,
     latent: &Latent,
     y: &[f64],
-    most: usize,
-    pool: &mut Pool<'_>,
+    max_points: usize,
+    collector: &mut ExampleCollector<'_>,
 ) -> (Vec<TargetRecord>, Vec<usize>) {
     let c = model.outputs();
-    let (prediction, before) = (model.numbers(latent), model.uncalibrated_numbers(latent));
+    let (prediction, uncalibrated) = (model.numbers(latent), model.uncalibrated_numbers(latent));
     let targets = model.header().schema.numbers();
-    let mean_over_targets = |of: &dyn Fn(usize) -> f64| -> Vec<f64> {
+    let standardised_sum = |of: &dyn Fn(usize) -> f64| -> Vec<f64> {
         let row = |i: usize| (0..c).map(|k| of(i * c + k) / targets[k].std).sum();
         (0..y.len() / c).map(row).collect()
     };
-    let uncertain = mean_over_targets(&|at| prediction.std[at]);
-    let wrong = mean_over_targets(&|at| (y[at] - prediction.mean[at]).abs());
-    let drawn = pick(&uncertain, &wrong, most);
-    let rows = pool.around.judged.rows;
-    let places: Vec<usize> = drawn.iter().map(|&i| pool.judged(rows[i])).collect();
-    let mut scores = model.score(&prediction, y);
+    let uncertainty = standardised_sum(&|at| prediction.std[at]);
+    let error = standardised_sum(&|at| (y[at] - prediction.mean[at]).abs());
+    let plotted = subsample(&uncertainty, &error, max_points);
+    let rows = collector.request.evaluated.rows;
+    let examples: Vec<usize> = plotted.iter().map(|&i| collector.index(Origin::Evaluated, rows[i])).collect();
     let record = |k: usize| {
-        let name = targets[k].name.clone();
-        let Some(Score::Number(metrics)) = scores.remove(&name) else {
-            unreachable!("numbers have scores of numbers")
+        let column = |values: &[f64]| -> Vec<f64> { values.iter().skip(k).step_by(c).copied().collect() };
+        let output = Output {
+            y: &column(y),
+            mean: &column(&prediction.mean),
+            std: &column(&prediction.std),
+            std_latent: &column(&prediction.std_latent),
+            std_uncalibrated: &column(&uncalibrated.std),
+            calibration: &model.header().calibration[k],
         };
-        let of = |values: &[f64]| -> Vec<f64> { values.iter().skip(k).step_by(c).copied().collect() };
-        let column = |p: &Prediction| [of(&p.mean), of(&p.std)];
-        let (y, [mean, std], [_, std_before]) = (of(y), column(&prediction), column(&before));
-        let point = |(&i, &example): (&usize, &usize)| NumberPoint {
+        TargetRecord::Regression(output.record(targets[k].name.clone(), &plotted, &examples))
+    };
+    ((0..c).map(record).collect(), plotted)
+}
+
+/// All rows of one regression target; every slice is `[N]`.
+struct Output<'a> {
+    y: &'a [f64],
+    mean: &'a [f64],
+    std: &'a [f64],
+    std_latent: &'a [f64],
+    std_uncalibrated: &'a [f64],
+    calibration: &'a Calibration,
+}
+
+impl Output<'_> {
+    fn record(&self, name: String, plotted: &[usize], examples: &[usize]) -> RegressionRecord {
+        let Self { y, mean, std, .. } = self;
+        let point = |(&i, &example): (&usize, &usize)| RegressionPoint {
             example,
             truth: y[i],
             mean: mean[i],
             std: std[i],
-            std_latent: prediction.std_latent[i * c + k],
+            std_latent: self.std_latent[i],
         };
-        let within = |calibration: &Calibration, std: &[f64], level: f64| {
-            let (low, high) = calibration.interval(level);
-            let inside = |i: &usize| (mean[*i] + low * std[*i]..=mean[*i] + high * std[*i]).contains(&y[*i]);
-            (0..y.len()).filter(inside).count() as f64 / y.len() as f64
-        };
-        let coverage = |level: f64| Coverage {
+        let uncalibrated = Calibration::none();
+        let coverage = |level: f64| CoveragePoint {
             level,
-            after: within(&model.header().calibration[k], &std, level),
-            before: within(&Calibration::none(), &std_before, level),
+            calibrated: self.coverage(std, self.calibration.interval(level)),
+            uncalibrated: self.coverage(self.std_uncalibrated, uncalibrated.interval(level)),
         };
-        // In units of the largest error, whose square always exists.
-        let unit = y.iter().zip(&mean).map(|(y, mean)| (y - mean).abs()).fold(f64::MIN_POSITIVE, f64::max);
-        let squares: Vec<f64> = y.iter().zip(&mean).map(|(y, mean)| ((y - mean) / unit).powi(2)).collect();
-        TargetRecord::Number(NumberRecord {
+        // In units of the largest error, whose square never overflows.
+        let unit = y.iter().zip(*mean).map(|(y, mean)| (y - mean).abs()).fold(f64::MIN_POSITIVE, f64::max);
+        let squares: Vec<f64> = y.iter().zip(*mean).map(|(y, mean)| ((y - mean) / unit).powi(2)).collect();
+        let curve = risk_curve(std, &squares).into_iter();
+        RegressionRecord {
             name,
-            metrics,
-            points: drawn.iter().zip(&places).map(point).collect(),
+            metrics: self.metrics(),
+            points: plotted.iter().zip(examples).map(point).collect(),
             coverage: LEVELS.map(coverage).to_vec(),
-            risk: risk_curve(&std, &squares)
-                .into_iter()
-                .map(|[share, mse]| [share, unit * mse.sqrt()])
-                .collect(),
-            spread: histogram(&std),
+            risk_curve: curve.map(|[share, mse]| [share, unit * mse.sqrt()]).collect(),
+            std_histogram: histogram(std),
+        }
+    }
+
+    /// Not looked up by the target's name: two targets may share one.
+    fn metrics(&self) -> Metrics {
+        let intervals = metrics::LEVELS.map(|level| (level, self.calibration.interval(level)));
+        Metrics::new(self.y, self.mean, self.std, |i, level| {
+            intervals.iter().any(|(of, interval)| *of == level && self.inside(i, self.std, *interval))
         })
-    };
-    ((0..c).map(record).collect(), drawn)
+    }
+
+    fn inside(&self, i: usize, std: &[f64], (low, high): (f64, f64)) -> bool {
+        (self.mean[i] + low * std[i]..=self.mean[i] + high * std[i]).contains(&self.y[i])
+    }
+
+    fn coverage(&self, std: &[f64], interval: (f64, f64)) -> f64 {
+        (0..self.y.len()).filter(|&i| self.inside(i, std, interval)).count() as f64 / self.y.len() as f64
+    }
 }
 
-/// The record of the classes, and the positions among the judged rows that are drawn.
-pub(super) fn classes(
+/// The record of the classes, and the positions of the plotted points among the evaluated rows.
+pub(super) fn classification(
     model: &Model,
     latent: &Latent,
     y: &[u32],
-    most: usize,
-    pool: &mut Pool<'_>,
-) -> (Vec<TargetRecord>, Vec<usize>) {
+    max_points: usize,
+    collector: &mut ExampleCollector<'_>,
+) -> Result<(Vec<TargetRecord>, Vec<usize>), Error> {
     let prediction = model.classes(latent);
-    let metrics = model.class_metrics(latent, y);
+    let metrics = model.class_metrics(latent, y)?;
     let k = prediction.classes;
     let (labels, entropy): (Vec<usize>, _) = (prediction.labels().collect(), prediction.entropy());
     let p = |i: usize, class: usize| prediction.p[i * k + class];
-    let unsure: Vec<f64> = (0..y.len()).map(|i| 1.0 - p(i, labels[i])).collect();
-    let wrong: Vec<f64> = (0..y.len()).map(|i| 1.0 - p(i, y[i] as usize)).collect();
+    let uncertainty: Vec<f64> = (0..y.len()).map(|i| 1.0 - p(i, labels[i])).collect();
+    let error: Vec<f64> = (0..y.len()).map(|i| 1.0 - p(i, y[i] as usize)).collect();
     let mistakes: Vec<f64> = (0..y.len()).map(|i| f64::from(u8::from(labels[i] != y[i] as usize))).collect();
-    let drawn = pick(&entropy, &wrong, most);
-    let has_variance = model.heads().next().is_some();
-    let rows = pool.around.judged.rows;
+    let plotted = subsample(&entropy, &error, max_points);
+    let rows = collector.request.evaluated.rows;
     let point = |&i: &usize| {
         let latent = i * k + if k == 2 { 1 } else { labels[i] };
-        let ClassPrediction { latent_mean, latent_std, .. } = &prediction;
-        ClassPoint {
-            example: pool.judged(rows[i]),
+        let ClassificationBatch { latent_mean, latent_std, .. } = &prediction;
+        ClassificationPoint {
+            example: collector.index(Origin::Evaluated, rows[i]),
             truth: y[i] as usize,
             predicted: labels[i],
             p: p(i, labels[i]),
@@ -106,14 +134,38 @@ pub(super) fn classes(
             latent_std: latent_std[latent],
         }
     };
-    let record = ClassRecord {
+    let record = ClassificationRecord {
         name: model.header().schema.target_names().remove(0),
         classes: model.header().schema.classes().unwrap_or_default().to_vec(),
         metrics,
-        points: drawn.iter().map(point).collect(),
-        risk: risk_curve(&unsure, &mistakes),
-        spread: histogram(&entropy),
-        has_variance,
+        points: plotted.iter().map(point).collect(),
+        risk_curve: risk_curve(&uncertainty, &mistakes),
+        entropy_histogram: histogram(&entropy),
+        has_latent_variance: model.heads().next().is_some(),
     };
-    (vec![TargetRecord::Classes(record)], drawn)
+    Ok((vec![TargetRecord::Classification(record)], plotted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_are_not_finite_are_summarised_without_panic() {
+        let values = [0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300];
+        let none = Calibration::none();
+        for std in [[1.0; 5], [f64::NAN; 5], [f64::INFINITY; 5], [0.0; 5]] {
+            let output = Output {
+                y: &values,
+                mean: &[0.0; 5],
+                std: &std,
+                std_latent: &std,
+                std_uncalibrated: &std,
+                calibration: &none,
+            };
+            let record = output.record("y".into(), &[0, 1], &[0, 1]);
+            assert_eq!((record.points.len(), record.coverage.len()), (2, LEVELS.len()));
+            assert!(record.coverage.iter().all(|c| (0.0..=1.0).contains(&c.calibrated)));
+        }
+    }
 }

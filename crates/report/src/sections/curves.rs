@@ -1,135 +1,148 @@
-//! Lines that say whether stated uncertainties can be trusted, of one model or of several.
+//! Calibration and risk–coverage curves, of one model or of several.
 
 use super::unit;
-use crate::figure::Drawn;
+use crate::figure::PageFigure;
 use crate::figure::axis::Axis;
 use crate::figure::curve::{Curves, Line};
 use crate::figure::frame::Frame;
 use crate::figure::legend::{self, Key};
 use crate::palette::{ACCENT, OTHERS, Paint};
-use crate::{ClassRecord, Coverage, NumberRecord};
-use ign::class_metrics::Bin;
+use crate::{ClassificationRecord, CoveragePoint, RegressionRecord};
+use inducing::metrics::Bin;
 
-/// A line of [`coverage`] or [`reliability`], and what it is.
+/// A line and its name in the legend.
 pub(super) type Named = (Line, String);
 
-pub(super) fn coverage_lines(record: &NumberRecord) -> Vec<Named> {
-    let line = |value: &dyn Fn(&Coverage) -> f64| {
+const CALIBRATED: &str = "calibrated";
+const UNCALIBRATED: &str = "uncalibrated";
+
+pub(super) fn coverage_lines(record: &RegressionRecord) -> Vec<Named> {
+    let line = |value: &dyn Fn(&CoveragePoint) -> f64| {
         record.coverage.iter().map(|c| [100.0 * c.level, 100.0 * value(c)]).collect::<Vec<_>>()
     };
-    let after = (Line::new(ACCENT, "", line(&|c| c.after)), "as delivered".to_owned());
-    let differs = record.coverage.iter().any(|c| c.before != c.after);
-    let before = (Line::new(OTHERS, "6 4", line(&|c| c.before)), "before recalibration".to_owned());
-    if differs { vec![before, after] } else { vec![after] }
+    let calibrated = (Line::new(ACCENT, "", line(&|c| c.calibrated)), CALIBRATED.to_owned());
+    let uncalibrated = (Line::new(OTHERS, "6 4", line(&|c| c.uncalibrated)), UNCALIBRATED.to_owned());
+    let differs = record.coverage.iter().any(|c| c.uncalibrated != c.calibrated);
+    if differs { vec![uncalibrated, calibrated] } else { vec![calibrated] }
 }
 
-pub(super) fn coverage(name: &str, lines: &[Named]) -> Drawn {
-    let title = "Do intervals hold what they promise?";
-    let curves = Curves {
-        frame: Frame {
-            title,
-            x_title: "Promised: level of the interval (%)",
-            y_title: "Held: rows inside their interval (%)",
-            x: Axis::exact(0.0, 100.0),
-            y: Axis::exact(0.0, 100.0),
-            legend: keys(lines),
-            height: 280.0,
-        },
-        lines: lines.iter().map(|(line, _)| line.clone()).collect(),
-        diagonal: true,
-        desc: "Share of rows inside their central interval against its level; the dotted diagonal is perfect.",
-    };
-    let caption = "A 90 % interval should hold 90 % of the observations: on the dotted line. Below it the model is too \
-                   sure of itself, above it too careful.";
-    Drawn::new(name, title, curves.draw(), caption.into())
+pub(super) fn coverage(name: &str, lines: &[Named]) -> PageFigure {
+    calibration_plot(
+        name,
+        lines,
+        "Coverage of prediction intervals",
+        ["Nominal level of the interval (%)", "Empirical coverage: rows inside (%)"],
+        "Share of rows inside their prediction interval against its level; the dotted diagonal is perfect.",
+        "A 90 % prediction interval should contain 90 % of the observations (dotted line). Below the line the model is \
+         overconfident, above it underconfident.",
+    )
 }
 
 pub(super) fn reliability_line(bins: &[Bin]) -> (Vec<[f64; 2]>, Vec<f64>) {
     let most = bins.iter().map(|b| b.count).max().unwrap_or(0).max(1) as f64;
-    let filled = || bins.iter().filter(|b| b.count > 0);
-    let at = filled().filter_map(|b| Some([100.0 * b.confidence?, 100.0 * b.accuracy?])).collect();
-    (at, filled().map(|b| 2.0 + 5.0 * (b.count as f64 / most).sqrt()).collect())
+    let filled = bins.iter().filter(|b| b.count > 0);
+    let dot = |b: &Bin| {
+        let at = [100.0 * b.confidence?, 100.0 * b.accuracy?];
+        Some((at, 2.0 + 5.0 * (b.count as f64 / most).sqrt()))
+    };
+    filled.filter_map(dot).unzip()
 }
 
-pub(super) fn reliability_lines(record: &ClassRecord) -> Vec<Named> {
+pub(super) fn reliability_lines(record: &ClassificationRecord) -> Vec<Named> {
     let line = |paint, dash, bins: &[_]| {
         let (at, dots) = reliability_line(bins);
         Line { paint, dash, at, dots }
     };
-    let before = record.metrics.uncalibrated.as_ref();
-    before
-        .filter(|before| before.reliability != record.metrics.reliability)
-        .map(|u| (line(OTHERS, "6 4", &u.reliability), "before recalibration".to_owned()))
+    let uncalibrated = record.metrics.uncalibrated.as_ref();
+    uncalibrated
+        .filter(|u| u.reliability != record.metrics.reliability)
+        .map(|u| (line(OTHERS, "6 4", &u.reliability), UNCALIBRATED.to_owned()))
         .into_iter()
-        .chain([(line(ACCENT, "", &record.metrics.reliability), "as delivered".to_owned())])
+        .chain([(line(ACCENT, "", &record.metrics.reliability), CALIBRATED.to_owned())])
         .collect()
 }
 
-pub(super) fn reliability(name: &str, lines: &[Named]) -> Drawn {
-    let title = "Are probabilities what they say?";
+pub(super) fn reliability(name: &str, lines: &[Named]) -> PageFigure {
+    calibration_plot(
+        name,
+        lines,
+        "Reliability diagram",
+        ["Confidence: probability of the predicted class (%)", "Accuracy (%)"],
+        "Accuracy against confidence; the dotted diagonal is perfect.",
+        "Of all predictions made with 80 % confidence, 80 % should be correct (dotted line). Each dot is a bin of rows \
+         with similar confidence; larger dots hold more rows.",
+    )
+}
+
+/// Both axes from 0 to 100 %, with the diagonal.
+fn calibration_plot(
+    name: &str,
+    lines: &[Named],
+    title: &str,
+    [x_title, y_title]: [&str; 2],
+    desc: &str,
+    caption: &str,
+) -> PageFigure {
+    let key = |(line, text): &Named| Key::Line(line.paint, line.dash, legend::name(text));
     let curves = Curves {
         frame: Frame {
             title,
-            x_title: "Stated: probability of the predicted class (%)",
-            y_title: "True: predictions that are right (%)",
+            x_title,
+            y_title,
             x: Axis::exact(0.0, 100.0),
             y: Axis::exact(0.0, 100.0),
-            legend: keys(lines),
+            legend: lines.iter().map(key).collect(),
             height: 280.0,
         },
         lines: lines.iter().map(|(line, _)| line.clone()).collect(),
         diagonal: true,
-        desc: "Share of right predictions against their stated probability; the dotted diagonal is perfect.",
+        desc,
     };
-    let caption = "Of all predictions made with 80 %, 80 % should be right: on the dotted line. Each dot is a group of \
-                   rows of similar confidence; the larger the dot, the more rows.";
-    Drawn::new(name, title, curves.draw(), caption.into())
+    PageFigure::new(name, title, curves.draw(), caption.into())
 }
 
-fn keys(lines: &[Named]) -> Vec<Key> {
-    lines.iter().map(|(line, says)| Key::Line(line.paint, line.dash, legend::name(says))).collect()
-}
+/// Vertical axis of a classifier's risk–coverage curve.
+pub(super) const ERROR_RATE: &str = "Error rate of the rows kept (%)";
 
-/// What errors of classes are called.
-pub(super) const CLASS_RISK: &str = "Mistakes among the rows kept (%)";
-
-pub(super) fn number_risk(record: &NumberRecord) -> String {
+/// Vertical axis of a regressor's risk–coverage curve.
+pub(super) fn rmse_of_kept(record: &RegressionRecord) -> String {
     format!("RMSE of the rows kept ({})", unit(&record.name))
 }
 
 /// Colour, dashes, shares and errors, name.
 pub(super) type RiskLine<'a> = (Paint, &'static str, &'a [[f64; 2]], String);
 
-pub(super) fn risk(name: &str, y_title: &str, lines: &[RiskLine<'_>]) -> Drawn {
-    let title = "Errors when only the surest are kept";
-    let times = if y_title == CLASS_RISK { 100.0 } else { 1.0 };
+pub(super) fn risk(name: &str, y_title: &str, lines: &[RiskLine<'_>]) -> PageFigure {
+    let title = "Error without the least certain rows";
+    let times = if y_title == ERROR_RATE { 100.0 } else { 1.0 };
     let drawn: Vec<Line> = lines
         .iter()
         .map(|(paint, dash, risk, _)| {
             Line::new(*paint, dash, risk.iter().map(|[kept, error]| [100.0 * kept, times * error]).collect())
         })
         .collect();
-    let named = lines.iter().filter(|(_, _, _, says)| !says.is_empty());
+    let named = lines.iter().filter(|(_, _, _, text)| !text.is_empty());
     let curves = Curves {
         frame: Frame {
             title,
-            x_title: "Rows kept, the surest first (%)",
+            x_title: "Rows kept, most certain first (%)",
             y_title,
             x: Axis::exact(0.0, 100.0),
             y: Axis::from_zero(drawn.iter().flat_map(|l| &l.at).map(|at| at[1]).chain([0.0])),
-            legend: named.map(|(paint, dash, _, says)| Key::Line(*paint, dash, legend::name(says))).collect(),
+            legend: named.map(|(paint, dash, _, text)| Key::Line(*paint, dash, legend::name(text))).collect(),
             height: 240.0,
         },
         lines: drawn,
         diagonal: false,
-        desc: "Error of the rows that remain when the least certain are left out.",
+        desc: "Error of the rows that remain when the least certain are dropped.",
     };
-    let none = curves.lines.iter().flat_map(|line| &line.at).all(|at| at[1] == 0.0);
-    let caption = if none {
-        "Nothing is wrong, whatever is kept."
-    } else {
-        "If the least certain rows are given to someone else, the error of the rest should fall: the line should rise to the \
-         right. A flat line would mean that the stated uncertainty says nothing."
+    let perfect = curves.lines.iter().flat_map(|line| &line.at).all(|at| at[1] == 0.0);
+    let caption = match perfect {
+        true => "Risk–coverage curve: there are no errors, whatever share of the rows is kept.",
+        false => {
+            "Risk–coverage curve: the error of the rows that remain when the least certain are dropped. It should rise to \
+             the right; a flat line means that the uncertainty says nothing about the error."
+        }
     };
-    Drawn::new(name, title, curves.draw(), caption.into())
+    PageFigure::new(name, title, curves.draw(), caption.into())
 }

@@ -1,28 +1,28 @@
-//! The parts of the page, in their order. Each is built once, for the page and for the figures alone.
+//! The sections of the page, in order. [`render`](crate::render) and [`figures`](crate::figures) share them.
 
 mod compare;
 mod curves;
 mod examples;
-mod features;
-mod inducing;
-mod inputs;
+mod feature_space;
+mod importance;
+mod inducing_points;
 mod scatters;
 mod summary;
 mod training;
 mod uncertainty;
 
-use crate::figure::Drawn;
+use crate::example_pool::ExamplePool;
+use crate::figure::PageFigure;
 use crate::palette::{OTHERS, Paint, SERIES};
-use crate::pool::Pool;
-use crate::{ClassRecord, ModelRecord, Report, TargetRecord, escape};
-use std::collections::HashSet;
+use crate::{ClassificationRecord, ModelRecord, RunRecord, TargetRecord, escape};
+use std::borrow::Cow;
 
-/// A part of the page.
+/// A section of the page.
 #[derive(Debug)]
 pub(crate) struct Section {
     /// Unique.
     pub(crate) id: String,
-    /// 2 for a part of the page, 3 for a part of a model among several.
+    /// Of the heading: 2, or 3 where several models have sections of their own.
     pub(crate) level: u8,
     pub(crate) heading: String,
     /// How to read it, as HTML.
@@ -35,26 +35,26 @@ pub(crate) struct Section {
 pub(crate) enum Block {
     Html(String),
     /// Side by side where there is room.
-    Figures(Vec<Drawn>),
+    Figures(Vec<PageFigure>),
 }
 
 /// The model that a section is about.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context<'a> {
-    pub(crate) report: &'a Report,
+    pub(crate) run: &'a RunRecord,
     pub(crate) model: &'a ModelRecord,
-    /// Its place among the models.
+    /// Its index among the models.
     pub(crate) m: usize,
-    pub(crate) pool: &'a Pool<'a>,
+    pub(crate) pool: &'a ExamplePool<'a>,
 }
 
 impl Context<'_> {
-    /// Unique among the models of the page.
+    /// An id that no other model uses.
     fn id(&self, name: &str) -> String {
-        if self.report.models.len() > 1 { format!("m{}-{name}", self.m + 1) } else { name.into() }
+        if self.run.models.len() > 1 { format!("m{}-{name}", self.m + 1) } else { name.into() }
     }
 
-    /// The same, for one of the model's targets.
+    /// An id that no other target uses, even one of the same name.
     fn target_id(&self, name: &str, target: usize) -> String {
         if self.model.targets.len() < 2 {
             return self.id(name);
@@ -65,78 +65,78 @@ impl Context<'_> {
     }
 
     fn section(&self, id: &str, heading: &str, intro: String, blocks: Vec<Block>) -> Section {
-        let level = if self.report.models.len() > 1 { 3 } else { 2 };
+        let level = if self.run.models.len() > 1 { 3 } else { 2 };
         Section { id: self.id(id), level, heading: heading.into(), intro, blocks }
     }
 }
 
 /// All sections of the page.
-pub(crate) fn all<'a>(report: &'a Report, pool: &'a Pool<'a>) -> Vec<Section> {
-    let mut sections = vec![summary::section(report)];
-    for (m, model) in report.models.iter().enumerate() {
-        let context = Context { report, model, m, pool };
-        if report.models.len() > 1 {
+pub(crate) fn all<'a>(run: &'a RunRecord, pool: &'a ExamplePool<'a>) -> Vec<Section> {
+    let mut sections = vec![summary::section(run)];
+    for (m, model) in run.models.iter().enumerate() {
+        let context = Context { run, model, m, pool };
+        if run.models.len() > 1 {
             sections.push(Section {
                 id: format!("m{}", m + 1),
                 level: 2,
-                heading: escape::shown(&model.name).into_owned(),
+                heading: escape::or_placeholder(&model.name).into_owned(),
                 intro: String::new(),
                 blocks: vec![Block::Html(summary::facts(model))],
             });
         }
         sections.extend(uncertainty::section(context));
-        sections.extend(features::section(context));
-        sections.extend(inducing::section(context));
+        sections.extend(feature_space::section(context));
+        sections.extend(inducing_points::section(context));
         sections.extend(training::section(context));
-        sections.extend(inputs::section(context));
-    }
-    let mut taken = HashSet::new();
-    for section in &sections {
-        for block in &section.blocks {
-            if let Block::Figures(figures) = block {
-                for drawn in figures {
-                    debug_assert!(
-                        taken.insert(drawn.figure.name.clone()),
-                        "two figures called {}",
-                        drawn.figure.name
-                    );
-                }
-            }
-        }
+        sections.extend(importance::section(context));
     }
     sections
 }
 
-/// What is predicted.
-pub(crate) fn target_name(target: &TargetRecord) -> &str {
-    match target {
-        TargetRecord::Number(number) => &number.name,
-        TargetRecord::Classes(classes) => &classes.name,
+/// The first cards, and the rest behind a click.
+fn card_grid(cards: &[String], visible: usize, class: &str) -> String {
+    let grid = |cards: &[String]| format!("<div class=\"{class}\">{}</div>", cards.concat());
+    match cards.split_at(cards.len().min(visible)) {
+        (first, []) => grid(first),
+        (first, rest) => format!(
+            "{}<details><summary>Show {} more</summary>{}</details>",
+            grid(first),
+            rest.len(),
+            grid(rest)
+        ),
     }
 }
 
-/// A target's name as a unit.
+/// Name of a target.
+pub(crate) fn target_name(target: &TargetRecord) -> &str {
+    match target {
+        TargetRecord::Regression(number) => &number.name,
+        TargetRecord::Classification(classes) => &classes.name,
+    }
+}
+
+/// A target's name, short enough to serve as the unit of an axis.
 pub(crate) fn unit(name: &str) -> String {
-    escape::cut(&escape::shown(name), 20).into_owned()
+    escape::truncate(&escape::or_placeholder(name), 20).into_owned()
 }
 
-/// The name of a class that may not be there.
-pub(crate) fn class_name(classes: &ClassRecord, class: usize) -> &str {
-    classes.classes.get(class).map_or("?", |name| if name.trim().is_empty() { "(empty)" } else { name })
+/// Name of a class; `?` for an index that does not exist.
+pub(crate) fn class_name(classes: &ClassificationRecord, class: usize) -> Cow<'_, str> {
+    classes.classes.get(class).map_or(Cow::Borrowed("?"), |name| escape::or_placeholder(name))
 }
 
-/// Colours of classes: each its own up to ten, else the most frequent nine.
+/// Colours of classes: one each for up to ten, otherwise for the most frequent nine.
 #[derive(Debug)]
 pub(crate) struct ClassColours {
     paints: Vec<Paint>,
-    /// Those with a colour of their own, by how often they occur.
+    /// Classes with a colour of their own.
     pub(crate) own: Vec<usize>,
-    /// How many share the last colour.
+    /// How many classes share the last colour.
     pub(crate) others: usize,
 }
 
 impl ClassColours {
-    pub(crate) fn new(record: &ClassRecord) -> Self {
+    pub(crate) fn new(record: &ClassificationRecord) -> Self {
         let k = record.classes.len();
         let mut own: Vec<usize> = (0..k).collect();
         if k > SERIES.len() + 1 {

@@ -1,15 +1,17 @@
-//! Predictions as points: each mark is a row that the page can show.
+//! Predictions as points: each mark is a row whose example the page shows on hover.
 
 use super::{ClassColours, Context, class_name, unit};
 use crate::figure::axis::Axis;
 use crate::figure::frame::Frame;
 use crate::figure::legend::{self, Key};
 use crate::figure::scatter::{Group, Scatter, Shape};
-use crate::figure::{Drawn, Marks};
+use crate::figure::{Marks, PageFigure};
 use crate::palette::{OTHERS, SEQUENCE, step};
-use crate::{ClassPoint, ClassRecord, NumberPoint, NumberRecord, escape, number};
+use crate::{
+    ClassificationPoint, ClassificationRecord, RegressionPoint, RegressionRecord, escape, number_format,
+};
 
-/// Marks in the colours of the sequence, the smallest values first and so beneath the others.
+/// Marks coloured by value, the largest on top.
 pub(super) fn by_value(marks: &[(i64, [f64; 2], f64)], low: f64, high: f64) -> Vec<Group> {
     let mut groups: Vec<Group> =
         SEQUENCE.map(|paint| Group { shape: Shape::Dot, paint, marks: Vec::new() }).into();
@@ -19,7 +21,7 @@ pub(super) fn by_value(marks: &[(i64, [f64; 2], f64)], low: f64, high: f64) -> V
     groups
 }
 
-/// The values below which these shares of the finite ones lie; never the same twice.
+/// Two quantiles of the finite values, always distinct.
 pub(super) fn range(values: impl Iterator<Item = f64>, low: f64, high: f64) -> (f64, f64) {
     let mut values: Vec<f64> = values.filter(|v| v.is_finite()).map(|v| v.clamp(-1e300, 1e300)).collect();
     values.sort_by(f64::total_cmp);
@@ -32,22 +34,22 @@ pub(super) fn range(values: impl Iterator<Item = f64>, low: f64, high: f64) -> (
     }
 }
 
-/// Where deviations hardly differ, colours from zero on: else the fourth digit would look like a difference.
-fn range_of_deviations(record: &NumberRecord) -> (f64, f64) {
+/// From zero where standard deviations hardly differ: otherwise the fourth digit would look like a difference.
+fn std_range(record: &RegressionRecord) -> (f64, f64) {
     let (low, high) = range(record.points.iter().map(|p| p.std), 0.02, 0.98);
     if low > 0.8 * high { (0.0, high) } else { (low, high) }
 }
 
-pub(super) fn mean_std(context: Context<'_>, t: usize, record: &NumberRecord) -> Drawn {
+pub(super) fn mean_std(context: Context<'_>, t: usize, record: &RegressionRecord) -> PageFigure {
     let (name, unit) = (context.target_id("mean-variance", t), unit(&record.name));
-    let error = |p: &NumberPoint| (p.truth - p.mean).abs();
+    let error = |p: &RegressionPoint| (p.truth - p.mean).abs();
     let (_, high) = range(record.points.iter().map(error), 0.0, 0.98);
     let marks: Vec<_> =
         record.points.iter().enumerate().map(|(k, p)| (k as i64, [p.mean, p.std], error(p))).collect();
     let scatter = Scatter {
         name: &name,
         frame: Frame {
-            title: "Predicted mean against deviation",
+            title: "Predicted mean and standard deviation",
             x_title: &format!("Predicted mean ({unit})"),
             y_title: &format!("Predicted standard deviation ({unit})"),
             x: Axis::around(record.points.iter().map(|p| p.mean)),
@@ -55,51 +57,51 @@ pub(super) fn mean_std(context: Context<'_>, t: usize, record: &NumberRecord) ->
             legend: vec![Key::Ramp(
                 "Absolute error".into(),
                 "0".into(),
-                format!("≥ {}", number::significant(high, 2)),
+                format!("≥ {}", number_format::significant(high, 2)),
             )],
             height: 280.0,
         },
         groups: by_value(&marks, 0.0, high),
         diagonal: false,
-        desc: "Each dot is a row: what is predicted, how far off it may be, and by colour how far off it was.",
+        desc: "Each point is a row: predicted mean, predicted standard deviation and, as colour, absolute error.",
     };
-    let caption = "The standard deviation is the root of the predicted variance. Where the model says “unsure” \
-                   (high up), errors should be larger (further along the colours).";
+    let caption = "Each point is a row. If the uncertainty is informative, rows with a larger predicted standard deviation \
+                   have larger errors (colour).";
     interactive(context, t, name.clone(), &scatter, caption)
 }
 
-pub(super) fn predicted_observed(context: Context<'_>, t: usize, record: &NumberRecord) -> Drawn {
+pub(super) fn predicted_observed(context: Context<'_>, t: usize, record: &RegressionRecord) -> PageFigure {
     let (name, unit) = (context.target_id("predicted-observed", t), unit(&record.name));
     let both = record.points.iter().flat_map(|p| [p.mean, p.truth]);
     let axis = Axis::around(both);
-    let (low, high) = range_of_deviations(record);
+    let (low, high) = std_range(record);
     let marks: Vec<_> =
         record.points.iter().enumerate().map(|(k, p)| (k as i64, [p.mean, p.truth], p.std)).collect();
-    let ends = (number::significant(low, 2), number::significant(high, 2));
+    let ends = (number_format::significant(low, 2), number_format::significant(high, 2));
     let scatter = Scatter {
         name: &name,
         frame: Frame {
-            title: "Predicted against observed",
+            title: "Predicted and observed values",
             x_title: &format!("Predicted mean ({unit})"),
             y_title: &format!("Observed ({unit})"),
             x: axis.clone(),
             y: axis,
-            legend: vec![Key::Ramp("Deviation".into(), ends.0, ends.1)],
+            legend: vec![Key::Ramp("Standard deviation".into(), ends.0, ends.1)],
             height: 280.0,
         },
         groups: by_value(&marks, low, high),
         diagonal: true,
-        desc: "Each dot is a row; on the dashed diagonal the prediction is exact.",
+        desc: "Each point is a row; on the dashed diagonal the prediction is exact.",
     };
-    let caption = "On the dashed line a prediction is exact. Where dots are far from it, the model \
-                   should have been unsure: further along the colours.";
+    let caption = "On the dashed line the prediction is exact. Rows far from it should have a large predicted standard \
+                   deviation (colour).";
     interactive(context, t, name.clone(), &scatter, caption)
 }
 
-pub(super) fn class_scatter(context: Context<'_>, t: usize, record: &ClassRecord) -> Drawn {
+pub(super) fn class_scatter(context: Context<'_>, t: usize, record: &ClassificationRecord) -> PageFigure {
     let name = context.target_id("mean-variance", t);
-    let place = |p: &ClassPoint| {
-        if record.has_variance {
+    let place = |p: &ClassificationPoint| {
+        if record.has_latent_variance {
             [p.latent_mean, p.latent_std * p.latent_std]
         } else {
             [100.0 * p.p, p.entropy]
@@ -112,19 +114,15 @@ pub(super) fn class_scatter(context: Context<'_>, t: usize, record: &ClassRecord
     groups.extend(wrong);
     let mut legend = class_legend(record, &colours);
     if any_wrong {
-        legend.push(Key::Cross("predicted wrongly".into()));
+        legend.push(Key::Cross("misclassified".into()));
     }
-    let titles = if record.has_variance {
-        [
-            "Latent mean against latent variance",
-            "Mean of the latent function",
-            "Variance of the latent function",
-        ]
+    let titles = if record.has_latent_variance {
+        ["Latent mean and variance", "Latent mean", "Latent variance"]
     } else {
         [
-            "Confidence against entropy",
-            "Probability of the predicted class (%)",
-            "Entropy of all probabilities (nats)",
+            "Confidence and entropy",
+            "Confidence: probability of the predicted class (%)",
+            "Predictive entropy (nats)",
         ]
     };
     let scatter = Scatter {
@@ -140,35 +138,35 @@ pub(super) fn class_scatter(context: Context<'_>, t: usize, record: &ClassRecord
         },
         groups,
         diagonal: false,
-        desc: "Each mark is a row, coloured by its true class; crosses are wrong predictions.",
+        desc: "Each mark is a row, coloured by its true class; crosses are misclassified.",
     };
-    let caption = match (record.has_variance, record.classes.len()) {
+    let caption = match (record.has_latent_variance, record.classes.len()) {
         (true, 2) => format!(
-            "The latent function is the score from which probabilities are made: far right means “{}”, far left the \
-             other class. High up, the model knows little about this part of the data.",
-            escape::text(&escape::cut(class_name(record, 1), 40))
+            "The latent function is the score that is turned into a probability: large values favour “{}”, small values \
+             the other class. A large variance marks inputs that are far from the inducing points.",
+            escape::text(&escape::truncate(&class_name(record, 1), 40))
         ),
         (true, _) => {
-            "The latent function is the score of the predicted class: far right means a clear decision. High \
-                      up, the model knows little about this part of the data."
+            "The latent function is the score of the predicted class, before it is turned into a probability. A large \
+             variance marks inputs that are far from the inducing points."
                 .into()
         }
         (false, _) => {
-            "At the right the model is sure; entropy is 0 where all probability is with one class. Crosses \
-                       should lie to the left."
+            "The entropy is 0 where one class has all the probability. Confident predictions are at the bottom right; \
+             misclassified rows should be on the left."
                 .into()
         }
     };
     interactive(context, t, name.clone(), &scatter, &caption)
 }
 
-/// First the right ones by class, then as many groups of wrong ones.
+/// One group for each class of correct predictions, then one for each class of misclassified rows.
 pub(super) fn class_groups(
-    record: &ClassRecord,
+    record: &ClassificationRecord,
     colours: &ClassColours,
-    place: &dyn Fn(&ClassPoint) -> [f64; 2],
+    place: &dyn Fn(&ClassificationPoint) -> [f64; 2],
 ) -> Vec<Group> {
-    // The others first: beneath the classes that have a colour.
+    // Classes without a colour of their own come first, beneath the rest.
     let paints: Vec<_> =
         std::iter::once(OTHERS).chain(colours.own.iter().map(|&class| colours.of(class))).collect();
     let group = |shape: Shape| paints.iter().map(move |&paint| Group { shape, paint, marks: Vec::new() });
@@ -182,23 +180,23 @@ pub(super) fn class_groups(
     groups
 }
 
-pub(super) fn class_legend(record: &ClassRecord, colours: &ClassColours) -> Vec<Key> {
+pub(super) fn class_legend(record: &ClassificationRecord, colours: &ClassColours) -> Vec<Key> {
     let own =
         colours.own.iter().map(|&class| Key::Dot(colours.of(class), legend::name(&record.classes[class])));
     let others = (colours.others > 0)
-        .then(|| Key::Dot(OTHERS, number::counted(colours.others, "other class", "other classes")));
+        .then(|| Key::Dot(OTHERS, number_format::counted(colours.others, "other class", "other classes")));
     own.chain(others).collect()
 }
 
-/// A scatter whose marks the page can show.
+/// A scatter plot whose marks show their example on hover.
 pub(super) fn interactive(
     context: Context<'_>,
     t: usize,
     name: String,
     scatter: &Scatter<'_>,
     caption: &str,
-) -> Drawn {
+) -> PageFigure {
     let (svg, order) = scatter.draw();
     let marks = Some(Marks { model: context.m, target: t, order });
-    Drawn { marks, ..Drawn::new(name, scatter.frame.title, svg, caption.into()) }
+    PageFigure { marks, ..PageFigure::new(name, scatter.frame.title, svg, caption.into()) }
 }

@@ -1,99 +1,90 @@
-//! How sure the model is, and whether it is right to be.
+//! Whether the predicted uncertainty can be trusted.
 
 use super::curves::{
-    CLASS_RISK, coverage, coverage_lines, number_risk, reliability, reliability_lines, risk,
+    ERROR_RATE, coverage, coverage_lines, reliability, reliability_lines, risk, rmse_of_kept,
 };
 use super::scatters::{class_scatter, mean_std, predicted_observed};
 use super::{Block, Context, Section, examples, unit};
-use crate::figure::{Drawn, bars, matrix};
+use crate::figure::{PageFigure, bars, matrix};
 use crate::palette::ACCENT;
-use crate::{ClassRecord, NumberRecord, TargetRecord, escape, number};
+use crate::{ClassificationRecord, RegressionRecord, TargetRecord, escape, number_format};
 
 /// One section, with a heading for each target where there are several.
 pub(super) fn section(context: Context<'_>) -> Option<Section> {
     let mut blocks = Vec::new();
     for (t, target) in context.model.targets.iter().enumerate() {
         if context.model.targets.len() > 1 {
-            let name = super::target_name(target);
-            blocks.push(Block::Html(format!(
-                "<h3 class=\"target\">{}</h3>",
-                escape::text(&escape::shown(name))
-            )));
+            let name = escape::text(&escape::or_placeholder(super::target_name(target)));
+            blocks.push(Block::Html(format!("<h3 class=\"target\">{name}</h3>")));
         }
         match target {
-            TargetRecord::Number(record) => {
-                blocks.push(Block::Figures(of_number(context, t, record)));
-                blocks.push(Block::Html(examples::of_number(context, record)));
+            TargetRecord::Regression(record) => {
+                blocks.push(Block::Figures(of_regression(context, t, record)));
+                blocks.push(Block::Html(examples::of_regression(context, record)));
             }
-            TargetRecord::Classes(record) => {
-                blocks.push(Block::Figures(of_classes(context, t, record)));
-                blocks.push(Block::Html(examples::of_classes(context, record)));
+            TargetRecord::Classification(record) => {
+                blocks.push(Block::Figures(of_classification(context, t, record)));
+                blocks.push(Block::Html(examples::of_classification(context, record)));
             }
         }
     }
-    let intro = "Each prediction comes with a statement of how sure the model is; these figures show whether \
-                 that statement can be trusted. <span class=\"js\">Point at a mark, tap it, or go from mark to mark \
-                 with the arrow keys to see the example behind it.</span>";
+    let intro = "Every prediction comes with an uncertainty. These figures show whether it is calibrated: are errors as \
+                 large and as frequent as the model says? <span class=\"js\">Hover over a point, tap it, or move from \
+                 point to point with the arrow keys to see the example behind it.</span>";
     (!blocks.is_empty())
-        .then(|| context.section("uncertainty", "How sure, and rightly so?", intro.into(), blocks))
+        .then(|| context.section("uncertainty", "Uncertainty and calibration", intro.into(), blocks))
 }
 
-fn of_number(context: Context<'_>, t: usize, record: &NumberRecord) -> Vec<Drawn> {
+fn of_regression(context: Context<'_>, t: usize, record: &RegressionRecord) -> Vec<PageFigure> {
     vec![
         mean_std(context, t, record),
         predicted_observed(context, t, record),
         coverage(&context.target_id("coverage", t), &coverage_lines(record)),
         risk(
             &context.target_id("risk", t),
-            &number_risk(record),
-            &[(ACCENT, "", &record.risk, String::new())],
+            &rmse_of_kept(record),
+            &[(ACCENT, "", &record.risk_curve, String::new())],
         ),
-        spread(context, t, record),
+        std_histogram(context, t, record),
     ]
 }
 
-fn of_classes(context: Context<'_>, t: usize, record: &ClassRecord) -> Vec<Drawn> {
-    let mut drawn = vec![
+fn of_classification(context: Context<'_>, t: usize, record: &ClassificationRecord) -> Vec<PageFigure> {
+    let mut figures = vec![
         class_scatter(context, t, record),
         reliability(&context.target_id("reliability", t), &reliability_lines(record)),
-        risk(&context.target_id("risk", t), CLASS_RISK, &[(ACCENT, "", &record.risk, String::new())]),
-        entropy(context, t, record),
+        risk(&context.target_id("risk", t), ERROR_RATE, &[(ACCENT, "", &record.risk_curve, String::new())]),
+        entropy_histogram(context, t, record),
     ];
-    if record.classes.len() <= matrix::MOST {
-        let title = "Which classes are mistaken for which";
+    if record.classes.len() <= matrix::MAX_CLASSES {
+        let title = "Confusion matrix";
         let desc = "Counts of rows by true class and predicted class.";
         let svg = matrix::draw(title, &record.classes, &record.metrics.confusion, desc);
-        let caption = "Each row is a true class, each column what was predicted; the stronger a cell’s colour, the larger its \
-                       share of the row. Right predictions lie on the diagonal.";
-        drawn.push(Drawn::new(context.target_id("confusion", t), title, svg, caption.into()));
+        let caption = "Rows are true classes, columns predicted classes; the stronger the colour, the larger the share of \
+                       the true class. Correct predictions are on the diagonal.";
+        figures.push(PageFigure::new(context.target_id("confusion", t), title, svg, caption.into()));
     }
-    drawn
+    figures
 }
 
-fn spread(context: Context<'_>, t: usize, record: &NumberRecord) -> Drawn {
-    let title = "How wide the predictions are";
+fn std_histogram(context: Context<'_>, t: usize, record: &RegressionRecord) -> PageFigure {
+    let title = "Distribution of the standard deviation";
     let x_title = format!("Predicted standard deviation ({})", unit(&record.name));
-    let svg =
-        bars::histogram(title, &x_title, &record.spread, "Counts of rows by their predicted deviation.");
-    let caption = "The further left, the sharper the predictions; worth something only as long as intervals hold what \
-                   they promise.";
-    Drawn::new(context.target_id("sharpness", t), title, svg, caption.into())
+    let desc = "Histogram of the predicted standard deviations.";
+    let svg = bars::histogram(title, &x_title, &record.std_histogram, desc);
+    let caption = "Sharpness: smaller is better, as long as the intervals are calibrated.";
+    PageFigure::new(context.target_id("sharpness", t), title, svg, caption.into())
 }
 
-fn entropy(context: Context<'_>, t: usize, record: &ClassRecord) -> Drawn {
-    let title = "How undecided the predictions are";
-    let x_title = "Entropy of the probabilities (nats)";
-    let svg = bars::histogram(
-        title,
-        x_title,
-        &record.spread,
-        "Counts of rows by the entropy of their probabilities.",
-    );
-    let largest = (record.classes.len().max(1) as f64).ln();
+fn entropy_histogram(context: Context<'_>, t: usize, record: &ClassificationRecord) -> PageFigure {
+    let title = "Distribution of the predictive entropy";
+    let desc = "Histogram of the predictive entropy.";
+    let svg = bars::histogram(title, "Predictive entropy (nats)", &record.entropy_histogram, desc);
+    let classes = record.classes.len();
     let caption = format!(
-        "0 means that all probability is with one class; {} that all {} classes seem equally likely.",
-        number::significant(largest, 3),
-        number::count(record.classes.len())
+        "0 means that one class has all the probability; {} means that all {} are equally likely.",
+        number_format::significant((classes.max(1) as f64).ln(), 3),
+        number_format::counted(classes, "class", "classes")
     );
-    Drawn::new(context.target_id("entropy", t), title, svg, caption)
+    PageFigure::new(context.target_id("entropy", t), title, svg, caption)
 }

@@ -1,6 +1,6 @@
 //! Broken idx and CIFAR-10 files.
 
-use ign_data::{ImageOptions, ImageProblem, ImageSource, Part, Problem, read_images};
+use inducing_data::{DatasetPart, ImageOptions, ImageProblem, ImageSource, Problem, read_images};
 
 use super::make::{assert_file, cifar, idx_images, idx_labels, problem, unlabelled, xz};
 use crate::folder::{Folder, gzip};
@@ -13,7 +13,7 @@ fn pair(images: impl AsRef<[u8]>, labels: impl AsRef<[u8]>) -> (Folder, ImageSou
     (folder, source)
 }
 
-fn fault(images: impl AsRef<[u8]>, labels: impl AsRef<[u8]>) -> (ImageProblem, ign_data::DataError) {
+fn fault(images: impl AsRef<[u8]>, labels: impl AsRef<[u8]>) -> (ImageProblem, inducing_data::DataError) {
     let (_folder, source) = pair(images, labels);
     problem(&source, &ImageOptions::default())
 }
@@ -104,7 +104,7 @@ fn cut_archives_are_told() {
     let whole = xz(&cifar(&[1, 2, 3]));
     for end in [7, 40, whole.len() / 2, whole.len() - 5] {
         folder.put("test_batch.bin.xz", &whole[..end]);
-        let options = ImageOptions { part: Part::Test, ..ImageOptions::default() };
+        let options = ImageOptions { part: DatasetPart::Test, ..ImageOptions::default() };
         let (what, error) = problem(&folder.images(""), &options);
         assert!(matches!(what, ImageProblem::BrokenXz { .. }), "{end}: {what:?}");
         assert_file(&error, "test_batch.bin.xz");
@@ -136,20 +136,20 @@ fn a_part_that_is_not_there_is_told() {
     let folder = Folder::new();
     folder.put("t10k-images-idx3-ubyte", idx_images(3, 2, 2));
     folder.put("t10k-labels-idx1-ubyte", idx_labels(&[0, 1, 1]));
-    for part in [Part::Train, Part::All] {
+    for part in [DatasetPart::Train, DatasetPart::All] {
         let options = ImageOptions { part, ..ImageOptions::default() };
         let (what, error) = problem(&folder.images(""), &options);
         assert_eq!(
             what,
-            ImageProblem::NoSuchPart { part: Part::Train, looked: "train-images-idx3-ubyte".into() }
+            ImageProblem::NoSuchPart { part: DatasetPart::Train, looked: "train-images-idx3-ubyte".into() }
         );
         assert!(error.to_string().contains("there is no training part"), "{error}");
     }
     let folder = Folder::new();
     folder.put("data_batch_1.bin", cifar(&[3]));
     let (what, _) =
-        problem(&folder.images(""), &ImageOptions { part: Part::Test, ..ImageOptions::default() });
-    assert!(matches!(what, ImageProblem::NoSuchPart { part: Part::Test, .. }));
+        problem(&folder.images(""), &ImageOptions { part: DatasetPart::Test, ..ImageOptions::default() });
+    assert!(matches!(what, ImageProblem::NoSuchPart { part: DatasetPart::Test, .. }));
 }
 
 #[test]
@@ -159,6 +159,7 @@ fn parts_of_different_sizes_are_not_joined() {
         folder.put(&format!("{part}-images-idx3-ubyte"), idx_images(3, side, side));
         folder.put(&format!("{part}-labels-idx1-ubyte"), idx_labels(&[0, 1, 1]));
     }
-    let (what, _) = problem(&folder.images(""), &ImageOptions { part: Part::All, ..ImageOptions::default() });
+    let (what, _) =
+        problem(&folder.images(""), &ImageOptions { part: DatasetPart::All, ..ImageOptions::default() });
     assert_eq!(what, ImageProblem::SizesDiffer { expected: "2x2".into(), got: "3x3".into() });
 }

@@ -1,7 +1,8 @@
-//! Folders and pictures that cannot be used.
+//! Folders and images that cannot be used.
 
-use ign_data::{
-    ImageOptions, ImageProblem, ImageSchema, ImageSize, ImageSource, Notice, Part, Problem, read_images,
+use inducing_data::{
+    DatasetPart, ImageOptions, ImageProblem, ImageSchema, ImageSize, ImageSource, Notice, Problem,
+    read_images,
 };
 
 use super::make::{assert_file, encoded, grey, problem, read, read_with, unlabelled};
@@ -14,8 +15,8 @@ fn empty_and_flat_folders_are_told_apart() {
     assert_eq!(problem(&folder.images(""), &options).0, ImageProblem::EmptyFolder);
     folder.put("a.txt", b"x");
     assert_eq!(problem(&folder.images(""), &options).0, ImageProblem::NoImages);
-    folder.picture("a.png", &grey(2, 2, 1));
-    folder.picture("b.png", &grey(2, 2, 1));
+    folder.image("a.png", &grey(2, 2, 1));
+    folder.image("b.png", &grey(2, 2, 1));
     let (what, error) = problem(&folder.images(""), &options);
     assert_eq!(what, ImageProblem::NoClassFolders { images: 2 });
     assert!(error.hint().is_some_and(|hint| hint.contains("one sub-folder for each class")));
@@ -28,12 +29,12 @@ fn empty_and_flat_folders_are_told_apart() {
 #[test]
 fn parts_without_classes_are_not_taken_for_classes() {
     let folder = Folder::new();
-    folder.picture("train/a.png", &grey(2, 2, 1));
-    folder.picture("test/b.png", &grey(2, 2, 2));
+    folder.image("train/a.png", &grey(2, 2, 1));
+    folder.image("test/b.png", &grey(2, 2, 2));
     let (what, error) = problem(&folder.images(""), &ImageOptions::default());
     assert_eq!(what, ImageProblem::NoClassFolders { images: 1 });
     assert_file(&error, "train");
-    let all = ImageOptions { part: Part::All, ..unlabelled() };
+    let all = ImageOptions { part: DatasetPart::All, ..unlabelled() };
     let (set, _) = read_with(&folder.images(""), &all);
     assert_eq!((set.len(), set.labels), (2, None));
 }
@@ -41,8 +42,8 @@ fn parts_without_classes_are_not_taken_for_classes() {
 #[test]
 fn more_pixels_than_memory_are_told() {
     let folder = Folder::new();
-    folder.picture("a/1.png", &grey(2, 2, 1));
-    folder.picture("b/1.png", &grey(2, 2, 1));
+    folder.image("a/1.png", &grey(2, 2, 1));
+    folder.image("b/1.png", &grey(2, 2, 1));
     let huge = ImageSize { height: 1 << 28, width: 1 << 28 };
     let options = ImageOptions { size: Some(huge), ..ImageOptions::default() };
     let (what, error) = problem(&folder.images(""), &options);
@@ -58,7 +59,7 @@ fn a_path_that_is_no_folder_of_images_is_told() {
     assert_eq!(what, ImageProblem::NotImages);
     let error = read_images(&folder.images("nowhere"), &unlabelled(), None).expect_err("no such path");
     assert_eq!(*error.problem, Problem::NoSuchFile);
-    folder.picture("a.png", &grey(2, 2, 1));
+    folder.image("a.png", &grey(2, 2, 1));
     let (what, _) = problem(&folder.images("a.png"), &ImageOptions::default());
     assert_eq!(what, ImageProblem::NoClasses);
     let files = ImageSource::Files(vec![folder.path("a.png"), folder.path("b.png")]);
@@ -69,8 +70,8 @@ fn a_path_that_is_no_folder_of_images_is_told() {
 #[test]
 fn one_class_only_cannot_be_trained_on() {
     let folder = Folder::new();
-    folder.picture("cats/a.png", &grey(2, 2, 1));
-    folder.picture("cats/b.png", &grey(2, 2, 2));
+    folder.image("cats/a.png", &grey(2, 2, 1));
+    folder.image("cats/b.png", &grey(2, 2, 2));
     let (set, _) = read(&folder.images(""));
     let error = ImageSchema::fit(&set, &[0, 1]).expect_err("nothing to tell apart");
     assert_eq!(*error.problem, Problem::OneClass { label: "cats".into(), rows: 2 });
@@ -80,9 +81,9 @@ fn one_class_only_cannot_be_trained_on() {
 fn with_two_bad_ones() -> Folder {
     let folder = Folder::new();
     for name in ["a/1.png", "a/4.png", "b/1.png"] {
-        folder.picture(name, &grey(8, 8, 5));
+        folder.image(name, &grey(8, 8, 5));
     }
-    folder.put("a/2.png", b"no picture at all");
+    folder.put("a/2.png", b"no image at all");
     let whole = encoded(&super::make::colour(64, 64, [9, 9, 9]), "x.png");
     folder.put("a/3.png", &whole[..whole.len() - 20]);
     folder
@@ -121,15 +122,15 @@ fn unreadable_images_can_be_skipped_and_are_counted() {
 }
 
 #[test]
-fn cut_pictures_of_every_format_are_unreadable() {
-    let mut picture = image::RgbImage::new(64, 64);
-    picture
+fn cut_images_of_every_format_are_unreadable() {
+    let mut image = image::RgbImage::new(64, 64);
+    image
         .enumerate_pixels_mut()
         .for_each(|(x, y, pixel)| pixel.0 = [(x * 4) as u8, (y * 4) as u8, (x * y) as u8]);
-    let picture = image::DynamicImage::from(picture);
+    let image = image::DynamicImage::from(image);
     for name in ["a.png", "a.jpg", "a.bmp", "a.webp", "a.tiff", "a.gif"] {
         let folder = Folder::new();
-        let whole = encoded(&picture, name);
+        let whole = encoded(&image, name);
         folder.put(name, &whole);
         assert!(read_images(&folder.images(name), &unlabelled(), None).is_ok(), "{name}");
         folder.put(name, &whole[..whole.len() * 3 / 4]);

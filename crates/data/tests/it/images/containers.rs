@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ign_data::{ImageOptions, ImageSource, Part, read_images};
+use inducing_data::{DatasetPart, ImageOptions, ImageSource, read_images};
 
 use super::make::{cifar, idx_images, idx_labels, read, read_with, unlabelled, xz};
 use crate::folder::{Folder, gzip};
 
-fn part(part: Part) -> ImageOptions {
+fn part(part: DatasetPart) -> ImageOptions {
     ImageOptions { part, ..ImageOptions::default() }
 }
 
@@ -29,9 +29,9 @@ fn a_folder_of_idx_files_yields_the_part_asked_for() {
     assert_eq!(set.classes, ["3", "7", "10"], "the labels that occur, as numbers");
     assert_eq!(set.labels, Some(vec![1, 0, 1, 2]));
     assert!(notices.is_empty() && set.names.is_empty());
-    let (set, _) = read_with(&folder.images(""), &part(Part::Test));
+    let (set, _) = read_with(&folder.images(""), &part(DatasetPart::Test));
     assert_eq!((set.len(), set.classes.join(" ")), (2, "3 4".into()));
-    let (set, _) = read_with(&folder.images(""), &part(Part::All));
+    let (set, _) = read_with(&folder.images(""), &part(DatasetPart::All));
     assert_eq!(set.len(), 6);
     assert_eq!(set.classes, ["3", "7", "10", "4"]);
     assert_eq!(set.labels, Some(vec![1, 0, 1, 2, 0, 3]));
@@ -78,10 +78,10 @@ fn cifar_batches_become_rows_of_red_green_blue_in_order() {
     assert_eq!(set.image(1)[..6], [9, 100, 0, 9, 100, 1]);
     assert_eq!(set.image(5)[3 * 1000..][..3], [1, 100, 1000u32 as u8]);
     assert!(notices.is_empty());
-    let (set, _) = read_with(&folder.images(""), &part(Part::Test));
+    let (set, _) = read_with(&folder.images(""), &part(DatasetPart::Test));
     assert_eq!(set.labels, Some(vec![8]));
     let (set, _) = read(&folder.images("data_batch_3.bin.xz"));
     assert_eq!(set.len(), 3);
-    let (set, _) = read_with(&folder.images(""), &part(Part::All));
+    let (set, _) = read_with(&folder.images(""), &part(DatasetPart::All));
     assert_eq!(set.len(), 7);
 }

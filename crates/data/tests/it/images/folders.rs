@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ign_data::{ImageOptions, ImageSource, Notice, Part, read_images};
+use inducing_data::{DatasetPart, ImageOptions, ImageSource, Notice, read_images};
 
 use super::make::{colour, grey, read, read_with, unlabelled};
 use crate::folder::Folder;
@@ -13,10 +13,10 @@ fn sub_folders_are_classes_in_natural_order_and_files_come_sorted() {
     for (name, value) in
         [("10/a.png", 1), ("9/z.bmp", 2), ("9/b.png", 3), ("9/deep/c.gif", 4), ("10/A.PNG", 5)]
     {
-        folder.picture(name, &grey(4, 3, value));
+        folder.image(name, &grey(4, 3, value));
     }
-    folder.put("9/.hidden.png", b"no picture");
-    folder.put(".cache/x.png", b"no picture");
+    folder.put("9/.hidden.png", b"no image");
+    folder.put(".cache/x.png", b"no image");
     let calls = AtomicUsize::new(0);
     let count = |_: usize, all: usize| {
         assert_eq!(all, 5);
@@ -42,7 +42,7 @@ fn train_and_test_folders_are_parts() {
     for (name, value) in
         [("Train/cat/1.png", 1), ("Train/dog/1.png", 2), ("test/cat/1.png", 3), ("test/dog/1.png", 4)]
     {
-        folder.picture(name, &grey(2, 2, value));
+        folder.image(name, &grey(2, 2, value));
     }
     let values = |part| {
         let options = ImageOptions { part, ..ImageOptions::default() };
@@ -51,10 +51,10 @@ fn train_and_test_folders_are_parts() {
         assert_eq!(set.classes, ["cat", "dog"]);
         (0..set.len()).map(|i| set.image(i)[0]).collect::<Vec<u8>>()
     };
-    assert_eq!(values(Part::Train), [1, 2]);
-    assert_eq!(values(Part::Test), [3, 4]);
-    assert_eq!(values(Part::All), [1, 2, 3, 4]);
-    folder.picture("val/cat/1.png", &grey(2, 2, 9));
+    assert_eq!(values(DatasetPart::Train), [1, 2]);
+    assert_eq!(values(DatasetPart::Test), [3, 4]);
+    assert_eq!(values(DatasetPart::All), [1, 2, 3, 4]);
+    folder.image("val/cat/1.png", &grey(2, 2, 9));
     let (_, notices) = read(&folder.images(""));
     assert!(matches!(&notices[..], [Notice::FolderNotUsed { folder }] if folder.ends_with("val")));
 }
@@ -62,14 +62,14 @@ fn train_and_test_folders_are_parts() {
 #[test]
 fn trains_and_tests_can_be_classes_and_validation_can_be_the_test() {
     let folder = Folder::new();
-    folder.picture("train/1.png", &grey(2, 2, 1));
-    folder.picture("plane/1.png", &grey(2, 2, 2));
+    folder.image("train/1.png", &grey(2, 2, 1));
+    folder.image("plane/1.png", &grey(2, 2, 2));
     assert_eq!(read(&folder.images("")).0.classes, ["plane", "train"]);
     let folder = Folder::new();
-    folder.picture("train/a/1.png", &grey(2, 2, 1));
-    folder.picture("val/a/1.png", &grey(2, 2, 2));
+    folder.image("train/a/1.png", &grey(2, 2, 1));
+    folder.image("val/a/1.png", &grey(2, 2, 2));
     let (set, _) =
-        read_with(&folder.images(""), &ImageOptions { part: Part::Test, ..ImageOptions::default() });
+        read_with(&folder.images(""), &ImageOptions { part: DatasetPart::Test, ..ImageOptions::default() });
     assert_eq!(set.image(0)[0], 2);
 }
 
@@ -78,7 +78,7 @@ fn every_usual_format_is_read_whatever_the_ending_says() {
     let folder = Folder::new();
     let red = colour(6, 5, [200, 30, 40]);
     for name in ["c/a.png", "c/b.jpg", "c/d.bmp", "c/e.webp", "c/f.tiff", "c/g.gif"] {
-        folder.picture(name, &red);
+        folder.image(name, &red);
     }
     folder.put("c/h.jpeg", super::make::encoded(&red, "x.png"));
     let (set, notices) = read(&folder.images(""));
@@ -95,8 +95,8 @@ fn every_usual_format_is_read_whatever_the_ending_says() {
 #[test]
 fn single_files_and_flat_folders_have_no_classes() {
     let folder = Folder::new();
-    folder.picture("b.png", &grey(2, 3, 7));
-    folder.picture("a.png", &grey(2, 3, 8));
+    folder.image("b.png", &grey(2, 3, 7));
+    folder.image("a.png", &grey(2, 3, 8));
     let files = ImageSource::Files(vec![folder.path("b.png"), folder.path("a.png")]);
     let (set, _) = read_with(&files, &unlabelled());
     assert_eq!((set.image(0)[0], set.image(1)[0], set.labels), (7, 8, None), "in the order given");
@@ -109,8 +109,8 @@ fn single_files_and_flat_folders_have_no_classes() {
 #[test]
 fn what_is_no_image_or_empty_is_passed_over_with_a_notice() {
     let folder = Folder::new();
-    folder.picture("a/1.png", &grey(2, 2, 1));
-    folder.picture("b/1.png", &grey(2, 2, 1));
+    folder.image("a/1.png", &grey(2, 2, 1));
+    folder.image("b/1.png", &grey(2, 2, 1));
     folder.put("a/notes.txt", b"x");
     folder.put("readme.md", b"x");
     std::fs::create_dir(folder.path("c")).expect("writable");

@@ -3,8 +3,10 @@
 use std::io::{Cursor, Write};
 use std::path::Path;
 
-use ign_data::{DataError, ImageOptions, ImageProblem, ImageSet, ImageSource, Notice, Problem, read_images};
 use image::{DynamicImage, GrayImage, ImageFormat, Luma, Rgb, RgbImage};
+use inducing_data::{
+    DataError, ImageOptions, ImageProblem, ImageSet, ImageSource, Notice, Problem, read_images,
+};
 use lzma_rust2::{XzOptions, XzWriter};
 
 use crate::folder::Folder;
@@ -50,13 +52,13 @@ pub(crate) fn colour(width: u32, height: u32, rgb: [u8; 3]) -> DynamicImage {
     RgbImage::from_pixel(width, height, Rgb(rgb)).into()
 }
 
-/// The picture in the format that the name tells.
-pub(crate) fn encoded(picture: &DynamicImage, name: &str) -> Vec<u8> {
+/// The image in the format that the name tells.
+pub(crate) fn encoded(image: &DynamicImage, name: &str) -> Vec<u8> {
     let format = ImageFormat::from_path(name).expect("a known ending");
     let mut bytes = Cursor::new(Vec::new());
     // The encoder of GIF takes no grey.
-    let picture = if format == ImageFormat::Gif { &picture.to_rgb8().into() } else { picture };
-    picture.write_to(&mut bytes, format).expect("encodable");
+    let image = if format == ImageFormat::Gif { &image.to_rgb8().into() } else { image };
+    image.write_to(&mut bytes, format).expect("encodable");
     bytes.into_inner()
 }
 
@@ -68,8 +70,8 @@ impl Folder {
         std::fs::write(path, content).expect("writable");
     }
 
-    pub(crate) fn picture(&self, name: &str, picture: &DynamicImage) {
-        self.put(name, encoded(picture, name));
+    pub(crate) fn image(&self, name: &str, image: &DynamicImage) {
+        self.put(name, encoded(image, name));
     }
 
     pub(crate) fn images(&self, name: &str) -> ImageSource {

@@ -3,9 +3,9 @@
 mod bad_containers;
 mod bad_folders;
 mod containers;
+mod decoding;
 mod folders;
-mod make;
+pub(crate) mod make;
 mod named;
-mod pictures;
 mod schema;
 mod shapes;

@@ -1,6 +1,6 @@
 //! Public sets by name, and how a name on the command line is understood.
 
-use ign_data::{ImageOptions, ImageProblem, ImageSource, NamedSet, Part, Problem, data_dir};
+use inducing_data::{DatasetPart, ImageOptions, ImageProblem, ImageSource, NamedSet, Problem, data_dir};
 
 use super::make::{assert_file, cifar, idx_images, idx_labels, problem, read, read_with, unlabelled};
 use crate::folder::{Folder, gzip};
@@ -29,7 +29,7 @@ fn named_sets_are_found_below_the_data_directory() {
     assert_eq!((set.classes.join(" "), set.labels.clone()), ("5 6".into(), Some(vec![1, 0, 1])));
     assert_eq!((set.image(0)[0], set.image(1)[0], set.image(2)[0]), (0, 2, 4));
     assert_eq!(read(&named(&folder, "cifar10")).0.len(), 2);
-    let test = ImageOptions { part: Part::Test, ..ImageOptions::default() };
+    let test = ImageOptions { part: DatasetPart::Test, ..ImageOptions::default() };
     assert_eq!(read_with(&named(&folder, "fashion-mnist"), &test).0.len(), 2);
 }
 
@@ -37,7 +37,7 @@ fn named_sets_are_found_below_the_data_directory() {
 fn a_set_without_training_part_cannot_be_trained_on() {
     let folder = data();
     let (what, error) = problem(&named(&folder, "fashion-mnist"), &ImageOptions::default());
-    assert!(matches!(what, ImageProblem::NoSuchPart { part: Part::Train, .. }));
+    assert!(matches!(what, ImageProblem::NoSuchPart { part: DatasetPart::Train, .. }));
     assert!(error.to_string().contains("FashionMNIST/raw: there is no training part"), "{error}");
 }
 
@@ -69,7 +69,7 @@ fn labels_beyond_ten_classes_are_not_mnist() {
 fn names_are_paths_first_then_sets_and_tables_are_left_alone() {
     let folder = data();
     folder.put("t.csv", b"a,b\n1,2\n");
-    folder.picture("photos/a/1.png", &super::make::grey(2, 2, 1));
+    folder.image("photos/a/1.png", &super::make::grey(2, 2, 1));
     let here = folder.path("x").with_file_name("");
     let recognise = |names: &[&str], dir| {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
@@ -84,9 +84,9 @@ fn names_are_paths_first_then_sets_and_tables_are_left_alone() {
         let found = recognise(&[&path(name)], None).expect("a path");
         assert_eq!(found, Some(ImageSource::Path(folder.path(name))), "{name}");
     }
-    let pictures = [path("photos/a/1.png"), "other.jpg".into()];
-    let found = recognise(&[&pictures[0], &pictures[1]], None).expect("pictures");
-    assert_eq!(found, Some(ImageSource::Files(pictures.map(Into::into).into())));
+    let images = [path("photos/a/1.png"), "other.jpg".into()];
+    let found = recognise(&[&images[0], &images[1]], None).expect("images");
+    assert_eq!(found, Some(ImageSource::Files(images.map(Into::into).into())));
     let found = recognise(&["mnist"], Some(&here)).expect("a set");
     assert_eq!(found, Some(ImageSource::Named { set: NamedSet::Mnist, data_dir: here.clone() }));
     let found = recognise(&["photos"], Some(&here)).expect("a folder below the data directory");

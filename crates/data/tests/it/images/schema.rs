@@ -1,6 +1,6 @@
 //! What a model keeps of its images.
 
-use ign_data::{ImageSchema, ImageSet, Notice, Problem};
+use inducing_data::{ImageSchema, ImageSet, Notice, Problem};
 
 fn set(pixels: Vec<u8>, channels: usize, labels: &[u32], classes: &[&str]) -> ImageSet {
     ImageSet {

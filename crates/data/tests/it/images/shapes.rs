@@ -1,6 +1,6 @@
 //! One size and one number of channels for all.
 
-use ign_data::{ImageOptions, ImageSize, Notice};
+use inducing_data::{ImageOptions, ImageSize, Notice};
 
 use super::make::{colour, grey, idx_images, idx_labels, read, read_with, unlabelled};
 use crate::folder::Folder;
@@ -9,7 +9,7 @@ use crate::folder::Folder;
 fn mixed_sizes_become_the_most_common_one_with_a_notice() {
     let folder = Folder::new();
     for (name, width, height) in [("a/1.png", 6, 4), ("a/2.png", 9, 9), ("b/1.png", 6, 4)] {
-        folder.picture(name, &grey(width, height, 3));
+        folder.image(name, &grey(width, height, 3));
     }
     let (set, notices) = read(&folder.images(""));
     assert_eq!((set.height, set.width), (4, 6));
@@ -22,10 +22,10 @@ fn mixed_sizes_become_the_most_common_one_with_a_notice() {
 }
 
 #[test]
-fn large_pictures_of_mixed_sizes_are_reduced_in_proportion() {
+fn large_images_of_mixed_sizes_are_reduced_in_proportion() {
     let folder = Folder::new();
     for (name, width, height) in [("1.png", 200, 100), ("2.png", 90, 90), ("3.png", 200, 100)] {
-        folder.picture(name, &grey(width, height, 3));
+        folder.image(name, &grey(width, height, 3));
     }
     let (set, notices) = read_with(&folder.images(""), &unlabelled());
     assert_eq!((set.height, set.width), (32, 64));
@@ -35,8 +35,8 @@ fn large_pictures_of_mixed_sizes_are_reduced_in_proportion() {
 #[test]
 fn colour_wins_over_grey_with_a_notice() {
     let folder = Folder::new();
-    folder.picture("a.png", &grey(2, 2, 60));
-    folder.picture("b.png", &colour(2, 2, [1, 2, 3]));
+    folder.image("a.png", &grey(2, 2, 60));
+    folder.image("b.png", &colour(2, 2, [1, 2, 3]));
     let (set, notices) = read_with(&folder.images(""), &unlabelled());
     assert_eq!((set.channels, &set.image(0)[..3], &set.image(1)[..3]), (3, &[60; 3][..], &[1, 2, 3][..]));
     assert_eq!(notices, [Notice::MixedColours { colour: 1, grey: 1 }]);
@@ -60,11 +60,9 @@ fn a_size_that_is_asked_for_holds_for_containers_too() {
 #[test]
 fn reducing_averages() {
     let folder = Folder::new();
-    let mut picture = image::GrayImage::new(8, 8);
-    picture
-        .enumerate_pixels_mut()
-        .for_each(|(x, y, pixel)| pixel.0 = [if (x + y) % 2 == 0 { 0 } else { 200 }]);
-    folder.picture("a.png", &picture.into());
+    let mut image = image::GrayImage::new(8, 8);
+    image.enumerate_pixels_mut().for_each(|(x, y, pixel)| pixel.0 = [if (x + y) % 2 == 0 { 0 } else { 200 }]);
+    folder.image("a.png", &image.into());
     let options = ImageOptions { size: Some(ImageSize { height: 2, width: 2 }), ..unlabelled() };
     let (set, _) = read_with(&folder.images(""), &options);
     // A triangle over a chessboard is its mean, but for the border.

@@ -1,0 +1,158 @@
+//! One training run: progress, checkpoints, the model file, the report.
+
+use super::run_args::RunArgs;
+use crate::failure::Failure;
+use crate::output_file::{check_writable, checkpoint_path, report_path};
+use crate::report_page::write_training_report;
+use crate::signals;
+use crate::ui::output::{self, print, print_json};
+use crate::ui::progress::Progress;
+use crate::ui::text::count;
+use crate::ui::times::Times;
+use data::Notice;
+use inducing::dataset::{Prepared, Schema};
+use inducing::train::{Checkpoint, Event, Fit};
+use inducing::{Config, Dataset, Model};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// With fewer validation rows, calibration is rough.
+pub(crate) const ROUGH_CALIBRATION: usize = 50;
+
+/// All that a training run needs.
+pub(crate) struct TrainRun<'a> {
+    pub(crate) data: &'a Dataset,
+    pub(crate) prepared: Prepared,
+    pub(crate) notices: Vec<Notice>,
+    pub(crate) config: &'a Config,
+    pub(crate) out: &'a Path,
+    pub(crate) args: &'a RunArgs,
+    /// Scores of the cross-validation before it, to print with the result.
+    pub(crate) cross_validation: Option<serde_json::Value>,
+}
+
+impl TrainRun<'_> {
+    /// Trains, saves, prints the scores and writes the report. Returns the report's path, which is printed last.
+    pub(crate) fn run(self) -> Result<Option<PathBuf>, Failure> {
+        let Self { data, ref prepared, ref notices, config, out, args, .. } = self;
+        let page = (!args.no_report()).then(|| report_path(out));
+        if let Some(page) = &page {
+            check_writable(page)?;
+        }
+        let threads = args.threads();
+        let started = Instant::now();
+        let mut progress = args.progress();
+        notices.iter().chain(&prepared.notices).for_each(|notice| progress.note(&notice.to_string()));
+        describe(prepared, config, &progress);
+        let checkpoint = checkpoint_path(out);
+        let fingerprint = prepared.fingerprint();
+        let resume =
+            if args.resume() { Some(Checkpoint::load(&checkpoint, config, &fingerprint)?) } else { None };
+        signals::watch("saving a checkpoint");
+        let mut saved = Instant::now();
+        let mut times = if args.resume() { Times::load(out) } else { Times::new() };
+        let fit = prepared.fit(config, threads, resume, &mut |event| {
+            progress.show(&event);
+            times.on_event(&event);
+            if let Event::Checkpoint(state) = event
+                && saved.elapsed() >= args.checkpoint_every()
+            {
+                saved = Instant::now();
+                // Training needs no disk until its end, and by then there may be room again.
+                if let Err(error) = state.save(&checkpoint, config, &fingerprint) {
+                    progress.warn(&format!("checkpoint not saved, training continues: {error}"));
+                }
+            }
+            !signals::stop_requested()
+        })?;
+        progress.finish();
+        let model = match fit {
+            Fit::Finished(model) => model,
+            Fit::Interrupted(state) => {
+                state.save(&checkpoint, config, &fingerprint)?;
+                times.save(out)?;
+                let checkpoint = checkpoint.display();
+                eprintln!("stopped; continue with the same command and `--resume` (checkpoint {checkpoint})");
+                return Err(Failure::Interrupted);
+            }
+        };
+        model.save(out)?;
+        // It has done its work; a leftover would only mislead.
+        let _ = std::fs::remove_file(&checkpoint);
+        times.save(out)?;
+        if let Some(page) = &page {
+            write_training_report(&model, prepared, data, out, &times, page)?;
+        }
+        self.print_result(&model, page.as_deref(), started.elapsed())?;
+        Ok(page)
+    }
+
+    fn print_result(self, model: &Model, page: Option<&Path>, elapsed: Duration) -> Result<(), Failure> {
+        let (metrics, out) = (&model.header().metrics, self.out);
+        if self.args.json() {
+            let parts: serde_json::Map<_, _> =
+                metrics.iter().map(|(part, scores)| (part.clone(), output::scores_json(scores))).collect();
+            let mut json =
+                serde_json::json!({ "model": out, "seconds": elapsed.as_secs_f64(), "metrics": parts });
+            json["report"] = serde_json::json!(page);
+            if let Some(scores) = self.cross_validation {
+                json["cross_validation"] = scores;
+            }
+            return print_json(&json);
+        }
+        if self.args.quiet() {
+            return Ok(());
+        }
+        for (part, scores) in metrics {
+            print(&format!("{}\n{}", output::part(part), output::scores(scores)))?;
+        }
+        print(&format!("{} written in {:.0} s", out.display(), elapsed.as_secs_f64()))
+    }
+}
+
+/// Says what will be trained on.
+fn describe(prepared: &Prepared, config: &Config, progress: &Progress) {
+    let [train, validation, test] = prepared.rows();
+    let schema = &prepared.schema;
+    let inputs = match schema {
+        Schema::Table(table) => match table.text_columns().count() {
+            0 => format!("{} encoded as {} numbers", count(table.inputs.len(), "input"), schema.width()),
+            texts => {
+                let others = table.inputs.len() - texts;
+                let vocabularies: Vec<String> = table
+                    .text_columns()
+                    .map(|(name, t)| format!("`{name}`: {} words", t.vocabulary()))
+                    .collect();
+                let (texts, others) = (count(texts, "text column"), count(others, "other input"));
+                format!("{texts} ({}), {others}", vocabularies.join(", "))
+            }
+        },
+        Schema::Graphs(_) => format!("graphs with {} features per node", schema.width()),
+        Schema::Images(_) | Schema::Custom(_) => format!("images of {} values", schema.width()),
+    };
+    progress.note(&format!("{train} training, {validation} validation and {test} test rows; {inputs}"));
+    if let Some(classes) = schema.classes() {
+        progress.note(&priors(classes, schema.class_counts()));
+    }
+    if config.train.recalibrate && validation < ROUGH_CALIBRATION {
+        progress.note(&format!("only {} to calibrate on: uncertainties are rough", count(validation, "row")));
+    }
+}
+
+/// The last line: where the report is.
+pub(crate) fn print_report_path(page: Option<&Path>, args: &RunArgs) -> Result<(), Failure> {
+    match page {
+        Some(page) if args.for_people() => print(&page.display().to_string()),
+        _ => Ok(()),
+    }
+}
+
+/// How frequent the classes are.
+fn priors(classes: &[String], counts: &[usize]) -> String {
+    const SHOWN: usize = 12;
+    let total = counts.iter().sum::<usize>().max(1) as f64;
+    let share = |(class, &count): (&String, &usize)| format!("{class} {:.1} %", 100.0 * count as f64 / total);
+    let shares: Vec<String> = classes.iter().zip(counts).take(SHOWN).map(share).collect();
+    let more = if classes.len() > SHOWN { ", …" } else { "" };
+    format!("{} classes: {}{more}", classes.len(), shares.join(", "))
+}

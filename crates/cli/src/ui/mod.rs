@@ -1,0 +1,12 @@
+//! What people see: progress, the dashboard, text on standard output.
+
+#[cfg(feature = "dashboard")]
+pub(crate) mod dashboard;
+#[cfg(not(feature = "dashboard"))]
+#[path = "no_dashboard.rs"]
+pub(crate) mod dashboard;
+pub(crate) mod output;
+pub(crate) mod progress;
+pub(crate) mod run_board;
+pub(crate) mod text;
+pub(crate) mod times;

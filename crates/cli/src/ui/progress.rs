@@ -1,0 +1,137 @@
+//! What people see during a training run.
+
+use super::dashboard::Dashboard;
+use super::text::terminal_safe;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use inducing::train::Event;
+use inducing::train::{EpochRecord, Phase};
+
+/// Shows the progress of a run.
+pub(crate) struct Progress {
+    display: Display,
+    last: String,
+}
+
+enum Display {
+    Quiet,
+    /// A line an epoch, where there is no terminal.
+    Lines,
+    Bar(ProgressBar),
+    Dashboard(Dashboard),
+}
+
+impl Display {
+    /// A bar on a terminal, lines elsewhere.
+    fn usual() -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        if bar.is_hidden() {
+            return Self::Lines;
+        }
+        let style = "{bar:24} {percent:>3}%  {msg}  {elapsed} / ETA {eta}";
+        bar.set_style(ProgressStyle::with_template(style).expect("the template is a constant"));
+        Self::Bar(bar)
+    }
+}
+
+impl Progress {
+    /// The dashboard, if it is wanted and there is a terminal for it; otherwise a bar or lines. Quiet is silent.
+    pub(crate) fn new(quiet: bool, dashboard: bool) -> Self {
+        let last = String::new();
+        if quiet {
+            return Self { display: Display::Quiet, last };
+        }
+        let view = if dashboard { Dashboard::new() } else { None };
+        let missing = dashboard && view.is_none();
+        let progress = Self { display: view.map_or_else(Display::usual, Display::Dashboard), last };
+        if missing {
+            progress.note("no dashboard: it needs a terminal on standard error");
+        }
+        progress
+    }
+
+    /// Shows an event.
+    pub(crate) fn show(&mut self, event: &Event<'_>) {
+        if let Display::Dashboard(dashboard) = &mut self.display {
+            let Err(problem) = dashboard.show(event) else { return };
+            self.display = Display::usual();
+            self.note(&format!("no dashboard: the terminal cannot be used ({problem})"));
+        }
+        match event {
+            Event::Checkpoint(_) => {}
+            Event::Step { done, planned, phase, loss } => {
+                if let Display::Bar(bar) = &self.display {
+                    bar.set_length(*planned as u64);
+                    bar.set_position(*done as u64);
+                    if done.is_multiple_of(8) {
+                        bar.set_message(format!("{} loss {loss:.3} {}", phase_name(*phase), self.last));
+                    }
+                }
+            }
+            Event::Record { network: (k, networks), record } => {
+                self.last = validation(record);
+                // Pretraining on a small table takes hundreds of epochs.
+                let worth_a_line = record.phase == Phase::Likelihood
+                    || record.epoch <= 10
+                    || record.epoch.is_multiple_of(10);
+                if matches!(self.display, Display::Lines) && worth_a_line {
+                    let loss = record.loss.map_or(String::new(), |loss| format!("loss {loss:.4}  "));
+                    let used = record.utilisation.map_or(String::new(), |u| format!("  utilisation {u:.3}"));
+                    let which = if *networks > 1 { format!("network {} ", k + 1) } else { String::new() };
+                    let phase = phase_name(record.phase);
+                    eprintln!("{which}{phase} epoch {}: {loss}{}{used}", record.epoch, self.last);
+                }
+            }
+            Event::Notice(text) => self.note(text),
+        }
+    }
+
+    /// Prints a line without disturbing the bar or the dashboard.
+    pub(crate) fn note(&self, text: &str) {
+        match &self.display {
+            Display::Quiet => {}
+            Display::Lines => eprintln!("note: {}", terminal_safe(text)),
+            Display::Bar(bar) => bar.println(format!("note: {}", terminal_safe(text))),
+            Display::Dashboard(dashboard) => dashboard.note(text),
+        }
+    }
+
+    /// Prints a line even when quiet: something went wrong, but the run goes on.
+    pub(crate) fn warn(&self, text: &str) {
+        match &self.display {
+            Display::Quiet => eprintln!("warning: {}", terminal_safe(text)),
+            _ => self.note(text),
+        }
+    }
+
+    /// Removes the bar or the dashboard.
+    pub(crate) fn finish(&self) {
+        match &self.display {
+            Display::Quiet | Display::Lines => {}
+            Display::Bar(bar) => bar.finish_and_clear(),
+            Display::Dashboard(dashboard) => dashboard.close(),
+        }
+    }
+}
+
+/// What a phase is called.
+pub(crate) fn phase_name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Pretraining => "pretraining",
+        Phase::Likelihood => "likelihood",
+    }
+}
+
+/// Validation figures of an epoch, of standardised targets.
+fn validation(record: &EpochRecord) -> String {
+    let show = |label: &str, x: Option<f64>| x.map(|x| format!("{label} {x:.4}"));
+    let accuracy = record.accuracy.map(|share| format!("accuracy {:.2} %", 100.0 * share));
+    let figures = [accuracy, show("RMSE", record.rmse), show("NLL", record.nll), show("CRPS", record.crps)];
+    let parts: Vec<String> = figures.into_iter().flatten().collect();
+    if parts.is_empty() {
+        String::new()
+    } else if record.accuracy.is_some() {
+        format!("validation {}", parts.join(" "))
+    } else {
+        format!("validation (standardised targets) {}", parts.join(" "))
+    }
+}

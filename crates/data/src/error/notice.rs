@@ -1,0 +1,257 @@
+//! What the user should know about the data, though it is no error.
+
+use std::fmt;
+
+use crate::error::hint::{listed, toml_key};
+use crate::images::ImageSize;
+use crate::table::number_format::Notation;
+
+/// One line for the user each.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Notice {
+    /// An input that never changes.
+    ConstantColumnDropped {
+        /// Its name.
+        column: String,
+    },
+    /// An input without any value in the training rows.
+    AllMissingColumnDropped {
+        /// Its name.
+        column: String,
+    },
+    /// A text input where nearly every value is distinct.
+    IdentifierLikeColumnDropped {
+        /// Its name.
+        column: String,
+        /// Distinct values.
+        distinct: usize,
+        /// Rows with a value.
+        rows: usize,
+    },
+    /// A text input is read word by word, which nobody asked for.
+    TextRecognised {
+        /// Its name.
+        column: String,
+        /// Words of a text on average.
+        words: f64,
+    },
+    /// A text input in which no word is frequent enough to be known.
+    NoKnownWords {
+        /// Its name.
+        column: String,
+        /// How often a word has to stand in the training rows.
+        min_count: usize,
+    },
+    /// One number so far away that all others look the same beside it.
+    Outlier {
+        /// Name of the column.
+        column: String,
+        /// Line of the file, if it has lines.
+        line: Option<u64>,
+        /// Row of the table, from 1.
+        row: usize,
+        /// The number.
+        value: f64,
+    },
+    /// A text input of numbers or dates in a notation that is not read.
+    ForeignNotation {
+        /// Name of the column.
+        column: String,
+        /// The notation.
+        notation: Notation,
+        /// One of the texts.
+        example: String,
+    },
+    /// Rows that cannot be learned from; made by the caller of
+    /// [`rows_with_targets`](crate::rows_with_targets).
+    RowsWithoutTargetDropped {
+        /// How many.
+        count: usize,
+    },
+    /// Missing inputs that were filled in.
+    MissingImputed {
+        /// Name of the column.
+        column: String,
+        /// Training rows without a value.
+        count: usize,
+    },
+    /// Rare levels of a category that share one indicator.
+    RareLevelsMerged {
+        /// Name of the column.
+        column: String,
+        /// Distinct levels.
+        levels: usize,
+        /// Levels with their own indicator.
+        kept: usize,
+    },
+    /// A target of few whole numbers is learned as classes, which nobody asked for.
+    NumbersAreClasses {
+        /// Its name.
+        column: String,
+        /// Distinct values.
+        classes: usize,
+    },
+    /// Classes that are trained on and never checked.
+    SingleExamples {
+        /// Name of the column, if it is a table.
+        column: Option<String>,
+        /// The classes.
+        classes: Vec<String>,
+    },
+    /// Edges from a node to itself, which are left out.
+    LoopsDropped {
+        /// How many.
+        count: usize,
+    },
+    /// Labels of nodes that are too rare to be told apart.
+    RareNodeLabels {
+        /// Distinct labels.
+        levels: usize,
+        /// Labels with their own indicator.
+        kept: usize,
+    },
+    /// Images of several sizes, or larger than is sensible, are resized.
+    ImagesResized {
+        /// Distinct sizes.
+        sizes: usize,
+        /// The most common one.
+        common: ImageSize,
+        /// The size of all images now.
+        size: ImageSize,
+    },
+    /// Some images are in colour and some are grey; all are taken in colour.
+    MixedColours {
+        /// Images in colour.
+        colour: usize,
+        /// Grey images.
+        grey: usize,
+    },
+    /// Animations, of which only the first frame is used.
+    FirstFrames {
+        /// How many.
+        count: usize,
+        /// The first file.
+        first: String,
+    },
+    /// Images left out because they cannot be read.
+    UnreadableSkipped {
+        /// How many.
+        count: usize,
+        /// The first file.
+        first: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// Files among the images that are none, by their endings.
+    OtherFilesIgnored {
+        /// How many.
+        count: usize,
+        /// The first file.
+        first: String,
+    },
+    /// A class's folder without images.
+    EmptyClassFolder {
+        /// The folder.
+        folder: String,
+    },
+    /// A third part beside training and test.
+    FolderNotUsed {
+        /// The folder.
+        folder: String,
+    },
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Notice::ConstantColumnDropped { column } => {
+                write!(f, "column `{column}` is constant in the training rows and is not used")
+            }
+            Notice::AllMissingColumnDropped { column } => {
+                write!(f, "column `{column}` has no value in the training rows and is not used")
+            }
+            Notice::IdentifierLikeColumnDropped { column, distinct, rows } => write!(
+                f,
+                "column `{column}` looks like an identifier ({distinct} distinct texts in {rows} rows) and is not used; `data.columns.{} = \"category\"` uses it, `\"text\"` reads its words",
+                toml_key(column)
+            ),
+            Notice::TextRecognised { column, words } => write!(
+                f,
+                "column `{column}` is text ({words:.0} words on average) and is read word by word; `data.columns.{} = \"category\"` or \"ignore\" overrules it",
+                toml_key(column)
+            ),
+            Notice::NoKnownWords { column, min_count } => write!(
+                f,
+                "column `{column}` has no word that stands {min_count} times in the training rows and is not used; a smaller `data.text.min_count` uses it"
+            ),
+            Notice::Outlier { column, line, row, value } => {
+                let (kind, at) = line.map_or(("row", *row as u64), |line| ("line", line));
+                write!(
+                    f,
+                    "column `{column}`: {value:?} in {kind} {at} squashes all other values; correct it, list it under `data.missing_values`, or use `data.scaling = \"quantile\"`"
+                )
+            }
+            Notice::ForeignNotation { column, notation, example } => write!(
+                f,
+                "column `{column}` holds {notation}, such as {example:?}, and is taken as text; {}",
+                notation.remedy()
+            ),
+            Notice::RowsWithoutTargetDropped { count: 1 } => f.write_str("1 row without target is not used"),
+            Notice::RowsWithoutTargetDropped { count } => {
+                write!(f, "{count} rows without target are not used")
+            }
+            Notice::MissingImputed { column, count } => {
+                write!(f, "column `{column}`: {count} missing values are filled in")
+            }
+            Notice::RareLevelsMerged { column, levels, kept } => {
+                write!(f, "column `{column}`: of {levels} levels the {kept} most frequent are told apart")
+            }
+            Notice::NumbersAreClasses { column, classes } => write!(
+                f,
+                "column `{column}` has {classes} distinct whole numbers and is learned as classes; `--task regression` learns it as a number"
+            ),
+            Notice::SingleExamples { column, classes } => {
+                if let Some(column) = column {
+                    write!(f, "column `{column}`: ")?;
+                }
+                let (subject, verb) = if classes.len() == 1 { ("class", "has") } else { ("classes", "have") };
+                let names = listed(classes);
+                write!(f, "{subject} {names} {verb} a single example, which is trained on and never checked")
+            }
+            Notice::LoopsDropped { count: 1 } => f.write_str("1 edge from a node to itself is left out"),
+            Notice::LoopsDropped { count } => {
+                write!(f, "{count} edges from a node to itself are left out")
+            }
+            Notice::RareNodeLabels { levels, kept } => {
+                write!(f, "of {levels} labels of nodes the {kept} most frequent are told apart")
+            }
+            Notice::ImagesResized { sizes: 1, common, size } => write!(
+                f,
+                "the images are {common} pixels (height x width) and are reduced to {size}; `--image-size HxW` chooses another size"
+            ),
+            Notice::ImagesResized { sizes, common, size } => write!(
+                f,
+                "the images have {sizes} sizes, most often {common} pixels (height x width), and are resized to {size}; `--image-size HxW` chooses another size"
+            ),
+            Notice::MixedColours { colour, grey } => {
+                write!(f, "{colour} images are in colour and {grey} are grey; all are taken in colour")
+            }
+            Notice::FirstFrames { count, first } => {
+                write!(f, "animations are used by their first frame: {count} files, first {first}")
+            }
+            Notice::UnreadableSkipped { count, first, message } => {
+                write!(f, "unreadable images are left out: {count} files, first {first}: {message}")
+            }
+            Notice::OtherFilesIgnored { count, first } => {
+                write!(f, "files that are no images are passed over: {count} files, first {first}")
+            }
+            Notice::EmptyClassFolder { folder } => {
+                write!(f, "folder {folder} has no images and is no class")
+            }
+            Notice::FolderNotUsed { folder } => {
+                write!(f, "folder {folder} is not used: there are a training and a test part beside it")
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! [`Column`]: the values of one column, all of one type.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, StringArray, TimestampMicrosecondArray};
+
+use super::datetime::format_datetime;
+use super::options::ColumnType;
+
+/// The values of one column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Column {
+    /// Finite numbers; NaN means missing.
+    Number(Vec<f64>),
+    /// Truth values; `None` means missing.
+    Boolean(Vec<Option<bool>>),
+    /// Names, each row as a position in `levels`.
+    Category {
+        /// Position in `levels`; `None` means missing.
+        codes: Vec<Option<u32>>,
+        /// Distinct names, in order of appearance.
+        levels: Vec<String>,
+    },
+    /// Words in their order; `None` means missing, which is read as an empty text.
+    Text(Vec<Option<String>>),
+    /// Microseconds since 1970-01-01 UTC; `None` means missing.
+    DateTime(Vec<Option<i64>>),
+}
+
+impl Column {
+    /// Number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Column::Number(values) => values.len(),
+            Column::Boolean(values) => values.len(),
+            Column::Category { codes, .. } => codes.len(),
+            Column::Text(texts) => texts.len(),
+            Column::DateTime(values) => values.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The type of the values.
+    #[must_use]
+    pub fn column_type(&self) -> ColumnType {
+        match self {
+            Column::Number(_) => ColumnType::Number,
+            Column::Boolean(_) => ColumnType::Boolean,
+            Column::Category { .. } => ColumnType::Category,
+            Column::Text(_) => ColumnType::Text,
+            Column::DateTime(_) => ColumnType::DateTime,
+        }
+    }
+
+    /// Whether the row has no value.
+    #[must_use]
+    pub fn is_missing(&self, row: usize) -> bool {
+        match self {
+            Column::Number(values) => values[row].is_nan(),
+            Column::Boolean(values) => values[row].is_none(),
+            Column::Category { codes, .. } => codes[row].is_none(),
+            Column::Text(texts) => texts[row].is_none(),
+            Column::DateTime(values) => values[row].is_none(),
+        }
+    }
+
+    /// The row's value as a person writes it; empty if it is missing.
+    #[must_use]
+    pub fn text(&self, row: usize) -> String {
+        match self {
+            Column::Number(values) if values[row].is_nan() => String::new(),
+            Column::Number(values) => values[row].to_string(),
+            Column::Boolean(values) => values[row].map_or(String::new(), |value| value.to_string()),
+            Column::Category { codes, levels } => {
+                codes[row].map_or(String::new(), |code| levels[code as usize].clone())
+            }
+            Column::Text(texts) => texts[row].clone().unwrap_or_default(),
+            Column::DateTime(values) => values[row].map_or(String::new(), format_datetime),
+        }
+    }
+
+    pub(super) fn to_array(&self) -> ArrayRef {
+        match self {
+            Column::Number(values) => {
+                let present = values.iter().map(|value| (!value.is_nan()).then_some(*value));
+                Arc::new(present.collect::<Float64Array>())
+            }
+            Column::Boolean(values) => Arc::new(values.iter().copied().collect::<BooleanArray>()),
+            Column::Category { codes, levels } => {
+                let texts = codes.iter().map(|code| code.map(|code| levels[code as usize].as_str()));
+                Arc::new(texts.collect::<StringArray>())
+            }
+            Column::Text(texts) => Arc::new(texts.iter().map(Option::as_deref).collect::<StringArray>()),
+            Column::DateTime(values) => {
+                Arc::new(values.iter().copied().collect::<TimestampMicrosecondArray>())
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! From a table, images, graphs or custom inputs to numbers: rows assigned to parts, schema fitted on the
+//! training part alone, and the network that suits them.
+
+mod check;
+mod parts;
+mod shape;
+mod start;
+
+use super::custom::{CustomSchema, CustomShape, EncoderFactory, Labels};
+use super::inputs::{Images, Inputs, conform_images};
+use super::schema::Schema;
+use super::source::{Custom, Dataset, Loaded};
+use crate::config::{ClassWeights, Config};
+use crate::error::Error;
+use crate::explain::Observed;
+use crate::train::Targets;
+use check::refusal;
+use data::{
+    EncodeOptions, GraphSchema, GraphSet, ImageSchema, ImageSet, Notice, Table, TableSchema, TargetValues,
+    Task,
+};
+use parts::parts;
+use std::sync::Arc;
+
+/// Data made ready.
+#[derive(Debug)]
+pub struct Prepared {
+    /// How an input becomes numbers.
+    pub schema: Schema,
+    /// What the user should know.
+    pub notices: Vec<Notice>,
+    pub(crate) inputs: Inputs,
+    pub(crate) values: Values,
+    pub(crate) train: Vec<usize>,
+    pub(crate) validation: Vec<usize>,
+    pub(crate) test: Vec<usize>,
+    class_weights: Vec<f64>,
+    custom_shape: Option<CustomShape>,
+    pub(crate) factory: Option<EncoderFactory>,
+}
+
+/// What is learned about each row.
+#[derive(Debug)]
+pub(crate) enum Values {
+    /// Standardised, row-major `[N, C]`.
+    Numbers(Vec<f32>),
+    /// Class of each row; of rows without one, any.
+    Classes(Vec<u32>),
+}
+
+/// A standardised target ends here, so that one wild cell stays finite in 32 bits and in squares of it.
+const WILDEST: f64 = 1e6;
+
+impl Prepared {
+    /// Splits and encodes what there is to learn from.
+    pub(crate) fn new(data: &Dataset, config: &Config) -> Result<Self, Error> {
+        config.validate()?;
+        let prepared = match data.load()? {
+            Loaded::Table(table) => Self::table(table, config)?,
+            Loaded::Images(set) => Self::images(set, config)?,
+            Loaded::Graphs(set) => Self::graphs(set, config)?,
+            Loaded::Custom(custom) => Self::custom(custom, data.targets(), config)?,
+        };
+        prepared.check(config)?;
+        Ok(prepared)
+    }
+
+    fn table(table: &Table, config: &Config) -> Result<Self, Error> {
+        let targets = &config.data.target;
+        let (rows, dropped) = data::rows_with_targets(table, targets)?;
+        let task = match config.data.task {
+            Some(task) => task,
+            None => data::recognise_task(table, targets)?.0,
+        };
+        let classes = match (task, &targets[..]) {
+            (Task::Classification, [target]) => {
+                Some(data::class_codes(table, target)?.into_iter().map(|class| class.unwrap_or(0)).collect())
+            }
+            _ => None,
+        };
+        let [train, validation, test] = parts(&rows, classes, config);
+        let options = EncodeOptions {
+            scaling: config.data.scaling,
+            discrete_levels: config.data.discrete_levels,
+            max_categories: config.data.max_categories,
+            missing_indicator: true,
+            text: config.data.text.clone(),
+        };
+        let (schema, mut notices) = TableSchema::fit(table, targets, Some(task), &train, &options)?;
+        if dropped > 0 {
+            notices.insert(0, Notice::RowsWithoutTargetDropped { count: dropped });
+        }
+        let values = match schema.targets(table, None)? {
+            TargetValues::Numbers(y) => {
+                Values::Numbers(y.into_iter().map(|y| y.clamp(-WILDEST, WILDEST) as f32).collect())
+            }
+            TargetValues::Classes(labels) => {
+                Values::Classes(labels.into_iter().map(|label| label.unwrap_or(0)).collect())
+            }
+        };
+        let inputs = schema.encode(table, None)?.into();
+        Ok(Self::unchecked(Schema::Table(schema), notices, inputs, values, [train, validation, test], config))
+    }
+
+    fn images(set: &Arc<ImageSet>, config: &Config) -> Result<Self, Error> {
+        let rows: Vec<usize> = (0..set.len()).collect();
+        let parts = parts(&rows, set.labels.clone(), config);
+        let (schema, notices) = ImageSchema::fit(set, &parts[0])?;
+        let set = conform_images(&schema, set)?;
+        let values = Values::Classes(set.labels.clone().unwrap_or_default());
+        let inputs = Inputs::Images(Images::new(set, &schema, config.encoder.augment));
+        Ok(Self::unchecked(Schema::Images(schema), notices, inputs, values, parts, config))
+    }
+
+    fn graphs(set: &Arc<GraphSet>, config: &Config) -> Result<Self, Error> {
+        let rows: Vec<usize> = (0..set.len()).collect();
+        let parts = parts(&rows, set.labels.clone(), config);
+        let (schema, notices) = GraphSchema::fit(set, &parts[0], &config.data.graph)?;
+        let set = schema.conform(set.as_ref().clone())?;
+        let values = Values::Classes(set.labels.clone().unwrap_or_default());
+        let inputs = Inputs::graphs(set, &schema)?;
+        Ok(Self::unchecked(Schema::Graphs(schema), notices, inputs, values, parts, config))
+    }
+
+    fn custom(custom: &Custom, targets: &[String], config: &Config) -> Result<Self, Error> {
+        let (Some(labels), Some(shape), [name]) = (&custom.labels, &custom.shape, targets) else {
+            return Err(Error::inputs("inputs with labels", "inputs without"));
+        };
+        let rows: Vec<usize> = (0..labels.rows()).collect();
+        let classes = match labels {
+            Labels::Numbers(_) => None,
+            Labels::Classes { labels, .. } => Some(labels.clone()),
+        };
+        let parts = parts(&rows, classes, config);
+        if let Some(fault) = labels.fault(&parts[0]) {
+            return Err(refusal(&fault));
+        }
+        let targets = labels.target(name, &parts[0]);
+        let values = match labels {
+            Labels::Numbers(y) => {
+                let column = &targets.numbers()[0];
+                Values::Numbers(y.iter().map(|y| ((y - column.mean) / column.std) as f32).collect())
+            }
+            Labels::Classes { labels, .. } => Values::Classes(labels.clone()),
+        };
+        let schema = Schema::Custom(CustomSchema { encoder: shape.encoder.clone(), targets });
+        let inputs = custom.inputs.clone();
+        let mut prepared = Self::unchecked(schema, Vec::new(), inputs, values, parts, config);
+        (prepared.custom_shape, prepared.factory) = (Some(shape.clone()), custom.factory.clone());
+        Ok(prepared)
+    }
+
+    fn unchecked(
+        schema: Schema,
+        notices: Vec<Notice>,
+        inputs: Inputs,
+        values: Values,
+        [train, validation, test]: [Vec<usize>; 3],
+        config: &Config,
+    ) -> Self {
+        let class_weights = weights(schema.class_counts(), config);
+        let (custom_shape, factory) = (None, None);
+        Self {
+            schema,
+            notices,
+            inputs,
+            values,
+            train,
+            validation,
+            test,
+            class_weights,
+            custom_shape,
+            factory,
+        }
+    }
+
+    /// Rows that are trained on, held for validation, held for the test.
+    pub fn rows(&self) -> [usize; 3] {
+        [self.train.len(), self.validation.len(), self.test.len()]
+    }
+
+    /// The same rows, by their numbers among [`Prepared::inputs`].
+    pub fn parts(&self) -> [&[usize]; 3] {
+        [&self.train, &self.validation, &self.test]
+    }
+
+    /// All inputs, of all parts.
+    pub fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
+    /// What was observed of some rows.
+    pub fn observed(&self, rows: &[usize]) -> Observed {
+        match &self.values {
+            Values::Classes(labels) => Observed::Classes(rows.iter().map(|&row| labels[row]).collect()),
+            Values::Numbers(y) => {
+                let targets = self.schema.numbers();
+                let c = targets.len();
+                let of_row = |&row: &usize| {
+                    targets
+                        .iter()
+                        .enumerate()
+                        .map(move |(k, target)| target.restore(f64::from(y[row * c + k])))
+                };
+                Observed::Numbers(rows.iter().flat_map(of_row).collect())
+            }
+        }
+    }
+
+    /// Names what is trained on, for a checkpoint to be matched with: sizes, and a checksum of every number.
+    pub fn fingerprint(&self) -> String {
+        let mut hasher = crc32fast::Hasher::new();
+        self.inputs.checksum(&mut hasher);
+        hasher.update(match &self.values {
+            Values::Numbers(y) => bytemuck::cast_slice(y),
+            Values::Classes(labels) => bytemuck::cast_slice(labels),
+        });
+        let (rows, width) = (self.inputs.rows(), self.inputs.width());
+        format!("{rows} rows, {width} columns, checksum {:08x}", hasher.finalize())
+    }
+
+    /// Weights of all other classes and of one, where each class has a network of its own.
+    pub(crate) fn weights_against_the_rest(&self, config: &Config, class: usize) -> Vec<f64> {
+        let counts = self.schema.class_counts();
+        let total: usize = counts.iter().sum();
+        weights(&[total - counts[class], counts[class]], config)
+    }
+
+    /// What the latent functions learn.
+    pub(crate) fn targets(&self) -> Targets<'_> {
+        match &self.values {
+            Values::Numbers(y) => Targets::Numbers { y, outputs: self.schema.outputs() },
+            Values::Classes(labels) => Targets::Classes {
+                labels,
+                classes: self.schema.class_counts().len(),
+                weights: &self.class_weights,
+            },
+        }
+    }
+}
+
+/// Weights of classes of so many training rows, one on average over the rows; empty where all are one.
+fn weights(counts: &[usize], config: &Config) -> Vec<f64> {
+    match config.train.class_weights {
+        ClassWeights::Equal => Vec::new(),
+        ClassWeights::Balanced => {
+            let total: usize = counts.iter().sum();
+            counts.iter().map(|&n| total as f64 / (counts.len() * n.max(1)) as f64).collect()
+        }
+    }
+}

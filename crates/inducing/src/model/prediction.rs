@@ -1,0 +1,273 @@
+//! What a model says of some rows, by columns or row by row.
+
+use super::Calibration;
+use crate::metrics::{entropy, predicted};
+use std::sync::Arc;
+
+/// Predicted numbers of some rows, in the targets' own units, row-major `[N, C]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RegressionBatch {
+    /// Expected value of y.
+    pub mean: Vec<f64>,
+    /// Standard deviation of y.
+    pub std: Vec<f64>,
+    /// Standard deviation of the latent function, without noise.
+    pub std_latent: Vec<f64>,
+}
+
+/// Predicted classes of some rows, row-major `[N, K]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClassificationBatch {
+    /// K
+    pub classes: usize,
+    /// Probability of each class.
+    pub p: Vec<f64>,
+    /// Mean of each class's latent function; of a softmax layer, its logits. Two classes share one, with both signs.
+    pub latent_mean: Vec<f64>,
+    /// Standard deviation of each class's latent function; zero for a softmax layer.
+    pub latent_std: Vec<f64>,
+}
+
+impl ClassificationBatch {
+    /// Most probable class of each row.
+    pub fn labels(&self) -> impl Iterator<Item = usize> + '_ {
+        self.p.chunks_exact(self.classes).map(predicted)
+    }
+
+    /// Entropy of each row's probabilities.
+    pub fn entropy(&self) -> Vec<f64> {
+        self.p.chunks_exact(self.classes).map(entropy).collect()
+    }
+
+    /// Mean latent deviation of each row.
+    pub fn latent_spread(&self) -> Vec<f64> {
+        let mean = |row: &[f64]| row.iter().sum::<f64>() / row.len() as f64;
+        self.latent_std.chunks_exact(self.classes).map(mean).collect()
+    }
+}
+
+/// Predictions of some rows: by columns in the batch, row by row as an iterator.
+#[derive(Debug, Clone)]
+pub struct Predictions {
+    batch: Batch,
+    names: Arc<[Arc<str>]>,
+    calibration: Arc<[Calibration]>,
+}
+
+#[derive(Debug, Clone)]
+enum Batch {
+    Regression(RegressionBatch),
+    Classification(ClassificationBatch),
+}
+
+impl Predictions {
+    pub(super) fn regression(batch: RegressionBatch, names: &[String], calibration: &[Calibration]) -> Self {
+        Self { batch: Batch::Regression(batch), names: shared(names), calibration: calibration.into() }
+    }
+
+    pub(super) fn classification(batch: ClassificationBatch, classes: &[String]) -> Self {
+        Self { batch: Batch::Classification(batch), names: shared(classes), calibration: Arc::new([]) }
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        match &self.batch {
+            Batch::Regression(batch) => batch.mean.len() / self.names.len(),
+            Batch::Classification(batch) => batch.p.len() / batch.classes,
+        }
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Predicted numbers by columns; `None` for classes.
+    pub fn as_regression(&self) -> Option<&RegressionBatch> {
+        match &self.batch {
+            Batch::Regression(batch) => Some(batch),
+            Batch::Classification(_) => None,
+        }
+    }
+
+    /// Predicted classes by columns; `None` for numbers.
+    pub fn as_classification(&self) -> Option<&ClassificationBatch> {
+        match &self.batch {
+            Batch::Classification(batch) => Some(batch),
+            Batch::Regression(_) => None,
+        }
+    }
+
+    /// One row; `None` where there are not as many.
+    pub fn get(&self, row: usize) -> Option<Prediction> {
+        if row >= self.len() {
+            return None;
+        }
+        let k = self.names.len();
+        Some(match &self.batch {
+            Batch::Regression(batch) => {
+                let target = |j: usize| TargetPrediction {
+                    name: Arc::clone(&self.names[j]),
+                    mean: batch.mean[row * k + j],
+                    std: batch.std[row * k + j],
+                    std_latent: batch.std_latent[row * k + j],
+                    calibration: (Arc::clone(&self.calibration), j),
+                };
+                Prediction::Regression(Regression { targets: (0..k).map(target).collect() })
+            }
+            Batch::Classification(batch) => {
+                let part = |values: &[f64]| values[row * k..(row + 1) * k].to_vec();
+                Prediction::Classification(Classification {
+                    classes: Arc::clone(&self.names),
+                    p: part(&batch.p),
+                    latent_mean: part(&batch.latent_mean),
+                    latent_std: part(&batch.latent_std),
+                })
+            }
+        })
+    }
+
+    /// Row by row.
+    pub fn iter(&self) -> impl Iterator<Item = Prediction> + '_ {
+        (0..self.len()).filter_map(|row| self.get(row))
+    }
+}
+
+impl IntoIterator for Predictions {
+    type Item = Prediction;
+    type IntoIter = Rows;
+
+    fn into_iter(self) -> Rows {
+        Rows { predictions: self, next: 0 }
+    }
+}
+
+/// Predictions, row by row.
+#[derive(Debug)]
+pub struct Rows {
+    predictions: Predictions,
+    next: usize,
+}
+
+impl Iterator for Rows {
+    type Item = Prediction;
+
+    fn next(&mut self) -> Option<Prediction> {
+        self.next += 1;
+        self.predictions.get(self.next - 1)
+    }
+}
+
+fn shared(names: &[String]) -> Arc<[Arc<str>]> {
+    names.iter().map(|name| Arc::from(name.as_str())).collect()
+}
+
+/// What a model says of one row.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Prediction {
+    /// Numbers.
+    Regression(Regression),
+    /// A class.
+    Classification(Classification),
+}
+
+/// Predicted numbers of one row: one for each target. The short forms are of the first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Regression {
+    targets: Vec<TargetPrediction>,
+}
+
+impl Regression {
+    /// All targets.
+    pub fn targets(&self) -> &[TargetPrediction] {
+        &self.targets
+    }
+
+    /// Expected value of the first target.
+    pub fn mean(&self) -> f64 {
+        self.targets[0].mean
+    }
+
+    /// Standard deviation of the first target.
+    pub fn std(&self) -> f64 {
+        self.targets[0].std
+    }
+
+    /// Central interval of the first target.
+    pub fn interval(&self, level: f64) -> (f64, f64) {
+        self.targets[0].interval(level)
+    }
+
+    /// Quantile of the first target.
+    pub fn quantile(&self, p: f64) -> f64 {
+        self.targets[0].quantile(p)
+    }
+}
+
+/// A predicted number in its own units.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct TargetPrediction {
+    /// The target's name.
+    pub name: Arc<str>,
+    /// Expected value.
+    pub mean: f64,
+    /// Standard deviation of an observation.
+    pub std: f64,
+    /// Standard deviation of the latent function, without noise.
+    pub std_latent: f64,
+    calibration: (Arc<[Calibration]>, usize),
+}
+
+impl TargetPrediction {
+    fn calibration(&self) -> &Calibration {
+        &self.calibration.0[self.calibration.1]
+    }
+
+    /// The value that an observation stays below with probability `p`.
+    pub fn quantile(&self, p: f64) -> f64 {
+        self.mean + self.std * self.calibration().quantile(p)
+    }
+
+    /// Both ends of the central interval that holds an observation with probability `level`.
+    pub fn interval(&self, level: f64) -> (f64, f64) {
+        (self.quantile(0.5 - level / 2.0), self.quantile(0.5 + level / 2.0))
+    }
+}
+
+/// The predicted class of one row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Classification {
+    classes: Arc<[Arc<str>]>,
+    p: Vec<f64>,
+    latent_mean: Vec<f64>,
+    latent_std: Vec<f64>,
+}
+
+impl Classification {
+    /// The most probable class.
+    pub fn label(&self) -> &str {
+        &self.classes[predicted(&self.p)]
+    }
+
+    /// Its probability.
+    pub fn probability(&self) -> f64 {
+        self.p[predicted(&self.p)]
+    }
+
+    /// Every class with its probability.
+    pub fn probabilities(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.classes.iter().zip(&self.p).map(|(class, p)| (class.as_ref(), *p))
+    }
+
+    /// Mean and standard deviation of every class's latent function.
+    pub fn latent(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.latent_mean.iter().copied().zip(self.latent_std.iter().copied())
+    }
+
+    /// `−Σ p log p`
+    pub fn entropy(&self) -> f64 {
+        entropy(&self.p)
+    }
+}

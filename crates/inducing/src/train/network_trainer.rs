@@ -1,0 +1,202 @@
+//! One network's run from beginning to end: phases, epochs, setbacks, and what is kept.
+
+use super::step::{StepError, StepSpace};
+use super::{Fitted, NetworkEvent, NetworkState, Outcome, Phase, ReadoutStart, TrainError, TrainingData};
+use crate::config::{Config, HeadKind};
+use crate::error::Error;
+use crate::head::{FittedHead, HeadShape, Loss, Readout};
+use crate::nn::Encoder;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Rows whose features are computed at a time outside of training.
+const BLOCK: usize = 1024;
+/// Failures that are answered by a smaller step before the run gives up.
+const MOST_SETBACKS: usize = 8;
+
+/// The training of one network: its encoder and the head on it.
+pub(crate) struct NetworkTrainer<'a> {
+    pub(super) config: &'a Config,
+    pub(super) data: TrainingData<'a>,
+    pub(super) encoder: &'a dyn Encoder,
+    pub(super) head: HeadShape,
+    pub(super) readout: Readout,
+    pub(super) start: Start,
+    pub(super) threads: usize,
+}
+
+/// Where a run begins.
+#[derive(Debug, Clone)]
+pub(crate) struct Start {
+    /// The encoder's parameters.
+    pub(crate) theta: Vec<f32>,
+    /// The readouts.
+    pub(crate) readout: ReadoutStart,
+}
+
+impl<'a> NetworkTrainer<'a> {
+    /// Prepares a run of `encoder` from `start`.
+    pub(crate) fn new(
+        config: &'a Config,
+        encoder: &'a dyn Encoder,
+        start: Start,
+        data: TrainingData<'a>,
+        threads: usize,
+    ) -> Self {
+        let inducing = config.gp.inducing.get().min(data.train.len());
+        let (outputs, classes) = (data.targets.outputs(), data.targets.are_classes());
+        let head = HeadShape::new(config, inducing, encoder.dim(), outputs, classes);
+        let loss = match (classes, config.head) {
+            (false, _) => Loss::Squares,
+            (true, HeadKind::Gp) => Loss::Classes(config.gp.link),
+            (true, HeadKind::Softmax) => Loss::Classes(gp::Link::Logit),
+        };
+        let readout = Readout { features: encoder.dim(), members: encoder.members(), outputs, loss };
+        Self { config, data, encoder, head, readout, start, threads }
+    }
+
+    /// Runs to the end, or until `listen` returns false; `resume` goes on from an earlier [`NetworkState`].
+    pub(crate) fn run(
+        self,
+        resume: Option<NetworkState>,
+        listen: &mut dyn FnMut(NetworkEvent<'_>) -> bool,
+    ) -> Result<Outcome, Error> {
+        let mut state = match resume {
+            Some(state) => self.accept(state)?,
+            None => self.begin(listen)?,
+        };
+        let mut good = state.clone();
+        let mut space = StepSpace::new(self.head.precision);
+        loop {
+            let finished = state.epoch >= self.epochs(state.phase) || self.out_of_patience(&state);
+            if finished && (state.phase == Phase::Likelihood || self.config.head == HeadKind::Softmax) {
+                return Ok(Outcome::Finished(Box::new(self.finish(state, listen)?)));
+            }
+            if finished {
+                state = self.begin_likelihood(state, listen)?;
+                good = state.clone();
+                continue;
+            }
+            if !listen(NetworkEvent::Epoch { state: &state }) {
+                return Ok(Outcome::Interrupted);
+            }
+            match self.epoch(&mut state, &mut space, listen) {
+                Ok(true) => good = state.clone(),
+                Ok(false) => return Ok(Outcome::Interrupted),
+                Err(StepError::Fatal(error)) => return Err(error),
+                Err(StepError::Diverged(cause)) => {
+                    let (setbacks, factor) = (good.setbacks + 1, good.rate_factor / 2.0);
+                    if setbacks > MOST_SETBACKS {
+                        return Err(TrainError::Diverged { setbacks, epoch: state.epoch + 1, cause }.into());
+                    }
+                    listen(NetworkEvent::Notice(format!(
+                        "epoch {} broke down ({cause}); going back to its beginning with half the step size",
+                        state.epoch + 1
+                    )));
+                    (good.setbacks, good.rate_factor) = (setbacks, factor);
+                    state = good.clone();
+                }
+            }
+        }
+    }
+
+    pub(super) fn encoder_len(&self) -> usize {
+        self.encoder.layout().len()
+    }
+
+    /// Epochs of a phase: as configured, within the configured limits on steps.
+    pub(super) fn epochs(&self, phase: Phase) -> usize {
+        let train = &self.config.train;
+        let (epochs, least, most) = match phase {
+            // A plain network has this phase alone, and as many epochs in it as the other's encoder has in both.
+            Phase::Pretraining if self.config.head == HeadKind::Softmax => {
+                let more = if train.encoder_rate > 0.0 { train.epochs } else { 0 };
+                (train.pretrain_epochs + more, train.pretrain_min_steps, train.pretrain_max_steps)
+            }
+            Phase::Pretraining => (train.pretrain_epochs, train.pretrain_min_steps, train.pretrain_max_steps),
+            Phase::Likelihood if self.config.head == HeadKind::Softmax => (0, 0, 0),
+            Phase::Likelihood => (train.epochs, 0, train.max_steps),
+        };
+        if epochs == 0 {
+            return 0;
+        }
+        let a_epoch = self.batches(phase);
+        let within = if most == 0 { usize::MAX } else { (most / a_epoch).max(1) };
+        epochs.max(least.div_ceil(a_epoch)).min(within)
+    }
+
+    pub(super) fn batches(&self, phase: Phase) -> usize {
+        let size = match phase {
+            Phase::Pretraining => self.config.train.pretrain_batch_size,
+            Phase::Likelihood => self.config.train.batch_size,
+        };
+        self.data.train.len().div_ceil(size.get())
+    }
+
+    pub(super) fn planned_steps(&self) -> usize {
+        [Phase::Pretraining, Phase::Likelihood]
+            .map(|phase| self.epochs(phase) * self.batches(phase))
+            .iter()
+            .sum()
+    }
+
+    /// A number for each purpose, epoch and step, so that nothing depends on how often a generator was asked.
+    pub(super) fn seed(&self, purpose: u64, phase: Phase, index: usize) -> u64 {
+        let phase = match phase {
+            Phase::Pretraining => 1,
+            Phase::Likelihood => 2,
+        };
+        let mut rng = ChaCha8Rng::seed_from_u64(self.config.seed);
+        rng.set_stream((purpose << 56) | (phase << 48) | index as u64);
+        rng.random()
+    }
+
+    /// Features of some rows by the encoder's parameters at the front of `theta`, row-major `[N, D]`.
+    pub(super) fn features(&self, theta: &[f32], rows: &[usize]) -> Result<Vec<f32>, Error> {
+        let theta = &theta[..self.encoder_len()];
+        let mut phi = Vec::with_capacity(rows.len() * self.encoder.dim());
+        for block in rows.chunks(BLOCK) {
+            phi.extend(self.encoder.features(theta, self.data.inputs, block)?);
+        }
+        Ok(phi)
+    }
+
+    fn finish(
+        &self,
+        state: NetworkState,
+        listen: &mut dyn FnMut(NetworkEvent<'_>) -> bool,
+    ) -> Result<Fitted, Error> {
+        let (theta, best_epoch) = match state.best {
+            Some(best) => (best.theta, best.epoch),
+            None => (state.theta, state.epoch),
+        };
+        let (encoder, head) = theta.split_at(self.encoder_len());
+        let fitted_head = match state.phase {
+            Phase::Likelihood => {
+                let mut head = self.head.unflatten(head);
+                if self.config.train.head_refit && self.head.classes && !self.data.validation.is_empty() {
+                    match self.refit(&theta, &state.scale, &mut head, listen) {
+                        Err(Error::Gp(error)) => {
+                            listen(NetworkEvent::Notice(format!(
+                                "the pseudo-labels were not fitted: {error}"
+                            )));
+                        }
+                        other => other?,
+                    }
+                }
+                FittedHead::Process(head)
+            }
+            Phase::Pretraining => {
+                let (w, b) = self.readout.mean(head);
+                FittedHead::Softmax { w, b }
+            }
+        };
+        Ok(Fitted {
+            encoder: encoder.to_vec(),
+            head: fitted_head,
+            scale: state.scale,
+            best_epoch,
+            history: state.history,
+        })
+    }
+}
