@@ -1,4 +1,4 @@
-//! The latent function at a batch, given the inducing points (paper eqs. 2–4), and the way back.
+//! The latent function at a batch, given the inducing points (paper eqs. 2–4), forward and backward.
 //!
 //! ```text
 //! K_zz = k(Z,Z) + εI      B = K_zz⁻¹ K_zx [M,N]      α = K_zz⁻¹ r [M,C]
@@ -34,7 +34,7 @@ pub(crate) struct Conditional<T: Real> {
 /// What belongs to the inducing points alone: ready before a batch's features are.
 #[derive(Debug)]
 pub(crate) struct Points<T: Real> {
-    k: Mat<T>,         // [M, M], upper; E after the way back
+    k: Mat<T>,         // [M, M], upper; E after the backward pass
     h: Option<Mat<T>>, // [M, M], upper: ∂k/∂‖·‖² for kernels that cannot derive it from k
     chol: Cholesky<T>,
     pub(crate) jitter: Option<f64>, // that K_zz needed, once it is factored
@@ -48,11 +48,11 @@ pub(crate) struct Points<T: Real> {
 pub(crate) struct Rows<T: Real> {
     phi: Vec<T>, // [N, D]; empty until it is set
     packed: PackedPoints<T>,
-    k_zx: Mat<T>, // [M, N+C]  K_zx | r; E in place of K_zx after the way back
-    k_xx: Mat<T>, // [N, N], upper; E after the way back
+    k_zx: Mat<T>, // [M, N+C]  K_zx | r; E in place of K_zx after the backward pass
+    k_xx: Mat<T>, // [N, N], upper; E after the backward pass
     h_zx: Option<Mat<T>>,
     h_xx: Option<Mat<T>>,
-    sums: Option<Sums<T>>, // of E in K_zx, after the way back
+    sums: Option<Sums<T>>, // of E in K_zx, after the backward pass
     spare: Spare<T>,
     scratch: Mat<T>, // [D, N]
 }
@@ -141,7 +141,7 @@ impl<T: Real> Conditional<T> {
         chol.half_solve_transposed(half.as_ref(), self.solved.as_mut().subcols_mut(0, n + c), threads);
     }
 
-    /// The way back from `G` (lower triangle) and `m̄` to the features: writes `d_phi` and leaves what
+    /// Backward pass from `G` (lower triangle) and `m̄` to the features: writes `d_phi` and leaves what
     /// [`pull_back_points`](Self::pull_back_points) needs. Returns the log parameters' part.
     pub(crate) fn pull_back_rows(
         &mut self,
@@ -173,7 +173,7 @@ impl<T: Real> Conditional<T> {
         self.rows.pull_back(process, &self.z, slope, g.as_ref(), d_phi, threads)
     }
 
-    /// What the way back to the inducing points reads and writes.
+    /// What the backward pass to the inducing points reads and writes.
     pub(crate) fn points_backward(&mut self) -> PointsPullBack<'_, T> {
         let n = self.len();
         PointsPullBack {
@@ -188,7 +188,7 @@ impl<T: Real> Conditional<T> {
     }
 }
 
-/// The way back to the inducing points, apart from that to the features.
+/// The backward pass to the inducing points, apart from that to the features.
 #[derive(Debug)]
 pub(crate) struct PointsPullBack<'a, T: Real> {
     threads: usize,

@@ -17,7 +17,7 @@ pub(crate) const LINE: usize = 64;
 #[derive(Debug, Default)]
 pub struct Buffer<T> {
     data: Vec<T>,
-    start: usize, // so many numbers are left out to reach a cache line
+    start: usize, // numbers left out to reach a cache line
     len: usize,
 }
 

@@ -70,7 +70,7 @@ impl<T: Real, const SIZE: usize> WithSimd for TransposeUpper<'_, T, SIZE> {
     }
 }
 
-/// Row operations that turn `[A | I]` into `[Lᵀ | L⁻¹]`: both sides by rows. By vectors of its own: the compiler's took five
+/// Row operations that turn `[A | I]` into `[Lᵀ | L⁻¹]`: both sides by rows. With explicit vectors: the compiler's took five
 /// times as long.
 struct Eliminate<'a, T: Real, const SIZE: usize> {
     l: &'a mut Square<T, SIZE>,

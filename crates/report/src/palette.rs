@@ -39,7 +39,7 @@ pub(crate) const GRID: Paint = paint("grid", "#e3e5ea");
 pub(crate) const PAPER: Paint = paint("paper", "#ffffff");
 /// The only series of a figure.
 pub(crate) const ACCENT: Paint = paint("accent", "#3d5a9e");
-/// Everything without a colour of its own.
+/// Everything else.
 pub(crate) const OTHERS: Paint = paint("others", "#9aa1ad");
 
 /// One for each class or series.

@@ -111,7 +111,7 @@ impl Default for TextConfig {
 pub struct GraphConfig {
     /// Units of a node.
     pub width: NonZeroUsize,
-    /// Rounds: a node hears of others at most so many edges away.
+    /// Rounds of messages: how many edges away a node can see.
     pub rounds: usize,
     /// What becomes of a node's neighbours.
     pub node_pooling: graph::Pooling,

@@ -68,6 +68,6 @@ pub enum Multiclass {
     /// One encoder and one set of inducing points, with a pseudo-label for each class.
     #[default]
     Shared,
-    /// A network and inducing points of its own for each class against the others: the paper's tables.
+    /// One network with its inducing points per class, against the rest: the paper's tables.
     Independent,
 }

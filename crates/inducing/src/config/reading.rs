@@ -22,13 +22,13 @@ pub struct DataConfig {
     pub missing_values: Vec<String>,
     /// Scaling of numeric columns.
     pub scaling: Scaling,
-    /// Integer columns with at most so many values get a one-hot code too; 0 turns it off.
+    /// Integer columns with at most this many values get a one-hot code too; 0 turns it off.
     pub discrete_levels: usize,
-    /// Rarer categories than the first so many share one level.
+    /// Categories that are kept; rarer ones share one level.
     pub max_categories: usize,
     /// Part of the rows that is held out, never trained on, and reported on at the end.
     pub test_share: Share,
-    /// Instead of a share, one of so many equal parts; 0 is none.
+    /// Number of cross-validation folds, one of which is the test part; 0 is none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub folds: usize,
     /// Which of them, from 0.

@@ -82,7 +82,7 @@ impl Images {
     }
 
     /// Appends one standardised image, its content moved up and left by `shift`, and mirrored if `flip`; what
-    /// comes in from outside is the mean.
+    /// comes in at the border is the mean.
     fn append(&self, row: usize, shift: [isize; 2], flip: bool, out: &mut Vec<f32>) {
         let (height, width, channels) = (self.set.height, self.set.width, self.set.channels);
         let pixels = self.set.image(row);

@@ -219,7 +219,7 @@ impl Prepared {
         format!("{rows} rows, {width} columns, checksum {:08x}", hasher.finalize())
     }
 
-    /// Weights of all other classes and of one, where each class has a network of its own.
+    /// Weights of all other classes and of one, where each class has its own network.
     pub(crate) fn weights_against_the_rest(&self, config: &Config, class: usize) -> Vec<f64> {
         let counts = self.schema.class_counts();
         let total: usize = counts.iter().sum();
@@ -239,7 +239,7 @@ impl Prepared {
     }
 }
 
-/// Weights of classes of so many training rows, one on average over the rows; empty where all are one.
+/// Weights of classes by their numbers of training rows, one on average over the rows; empty where all are one.
 fn weights(counts: &[usize], config: &Config) -> Vec<f64> {
     match config.train.class_weights {
         ClassWeights::Equal => Vec::new(),

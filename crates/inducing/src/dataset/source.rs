@@ -32,7 +32,7 @@ pub struct Dataset {
     name: String,
     origin: Origin,
     targets: Vec<String>,
-    /// A target that stands in a file of its own.
+    /// A target that stands in another file.
     target_column: Option<(String, Column)>,
     loaded: OnceLock<(Loaded, Vec<Notice>)>,
 }
@@ -216,7 +216,7 @@ impl Dataset {
         Ok(self)
     }
 
-    /// Takes the target from a column that stands in a file of its own, such as a `.npy` file.
+    /// Takes the target from a column that was read from another file, such as a `.npy` file.
     #[must_use]
     pub fn with_target_column(mut self, name: &str, column: Column) -> Self {
         self.targets = vec![name.to_owned()];

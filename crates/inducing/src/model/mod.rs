@@ -68,7 +68,7 @@ pub struct ModelHeader {
     pub others: Vec<NetworkHeader>,
 }
 
-/// What one of several networks has of its own.
+/// What differs between several networks of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkHeader {

@@ -67,7 +67,7 @@ impl Model {
     }
 }
 
-/// Reads on a thread of its own, so that reading and computing overlap.
+/// Reads on another thread, so that reading and computing overlap.
 fn read_ahead(blocks: Blocks) -> Receiver<Result<Block, data::DataError>> {
     let (sender, receiver) = sync_channel(2);
     std::thread::spawn(move || {

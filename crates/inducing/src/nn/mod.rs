@@ -79,7 +79,7 @@ pub trait Backward: Send {
     fn pull_back(self: Box<Self>, d_phi: &[f32], d_theta: &mut [f32], d_x: Option<&mut [f32]>);
 }
 
-/// An encoder from outside of this library whose models are kept in files.
+/// An encoder that another crate defines and whose models are kept in files.
 pub trait CustomEncoder: Encoder + Sized + 'static {
     /// All that fixes the layout; it goes into the model file.
     type Shape: Serialize + DeserializeOwned;

@@ -37,7 +37,7 @@ pub(crate) struct EncoderPass<'a> {
     pub(super) d_theta: Option<&'a mut [f32]>,
 }
 
-/// The way back from scaled features to the encoder's parameters.
+/// The backward pass from scaled features to the encoder's parameters.
 pub(crate) struct EncoderBackward<'a> {
     backward: Box<dyn Backward + 'a>,
     scale: &'a FeatureScale,

@@ -66,7 +66,7 @@ impl Targets<'_> {
     }
 }
 
-/// Latent functions that tell so many classes apart.
+/// Latent functions for a number of classes.
 pub(crate) fn outputs_of(classes: usize) -> usize {
     if classes == 2 { 1 } else { classes }
 }

@@ -33,7 +33,7 @@ pub use triangle::{Triangle, copy_lower, mirror};
 
 use crate::{Mat, MatMut, MatRef, Real};
 
-/// Up to so many columns beside at least [`TALL`] rows, a row-major result is made by columns and then copied: as rows of a
+/// Up to this many columns beside at least [`TALL`] rows, a row-major result is made by columns and then copied: as rows of a
 /// tile they would leave most of it empty.
 const FEW: usize = 4;
 /// See [`FEW`].
@@ -101,7 +101,7 @@ pub fn product_part<T: Real>(
     }
 }
 
-/// Below so many multiplications a second thread costs more than it brings.
+/// Below this many multiplications a second thread costs more than it brings.
 const WORTH_SHARING: usize = 1 << 21;
 
 /// [`product`] on the threads given, of the current rayon pool.

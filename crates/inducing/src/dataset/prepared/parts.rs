@@ -2,7 +2,7 @@
 
 use crate::config::{Config, Share};
 
-/// A small table still needs so many held-out rows, but never more than a third of it.
+/// Held-out rows that even a small table needs, but never more than a third of it.
 const FEWEST_HELD_OUT: usize = 20;
 
 /// Rows to train on, for validation, for the test; by class where there are classes of all rows.

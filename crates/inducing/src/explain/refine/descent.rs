@@ -1,4 +1,4 @@
-//! Projected gradient descent of many inputs at once, each with a step length of its own.
+//! Projected gradient descent of many inputs at once, each with its own step length.
 //!
 //! ```text
 //! u ← clamp(u − η s/‖s‖, 0, 1)     s the direction of ∂‖φ(x) − z‖²/∂u in its [`Space`]

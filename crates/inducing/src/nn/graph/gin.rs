@@ -134,7 +134,7 @@ impl GinLayers {
 }
 
 impl GinRound {
-    /// `(1 + ε_k) h_k + messages_k`, `[K, n, in]`; with ∂s for h and zeros for messages also the way back to h.
+    /// `(1 + ε_k) h_k + messages_k`, `[K, n, in]`; with ∂s for h and zeros for messages also the gradient by h.
     fn add_states(&self, theta: &[f32], h: Rows<'_>, mut messages: Vec<f32>, n: usize) -> Vec<f32> {
         let (epsilon, width) = (self.epsilon.of(theta), self.inputs);
         share(blocks(&mut messages, n, width), |Block { member, row, out }| {
