@@ -197,9 +197,7 @@ fn invert<T: Real>(
     let n = upper.nrows();
     if n <= STEP {
         for j in 0..n {
-            for i in 0..=j {
-                out[(j, i)] = inverses[(i, j)];
-            }
+            inverses.col(j)[..=j].iter().enumerate().for_each(|(i, &x)| out[(j, i)] = x);
         }
         return;
     }

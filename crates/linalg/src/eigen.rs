@@ -4,7 +4,7 @@
 //! A V = V Λ      VᵀV = I      λ₀ ≤ λ₁ ≤ …
 //! ```
 //! Householder's reflections make the matrix tridiagonal, the QL method with implicit shifts makes it diagonal
-//! (Golub & Van Loan 2013, algorithms 8.3.1 and 8.3.3): O(n³), half a second for 1000 rows.
+//! (Golub & Van Loan 2013, algorithms 8.3.1 and 8.3.3): O(n³), for up to some 1000 rows.
 //!
 //! ```
 //! use inducing_linalg::{Mat, eigen};

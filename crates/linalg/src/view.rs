@@ -241,6 +241,23 @@ impl<'a, T> MatRef<'a, T> {
         self.try_col(j).expect("contiguous columns")
     }
 
+    /// `N` columns from `j` on, which are contiguous.
+    ///
+    /// # Panics
+    /// When they are not, or when there are fewer.
+    #[inline(always)]
+    #[track_caller]
+    pub fn cols<const N: usize>(self, j: usize) -> [&'a [T]; N] {
+        assert!(self.nrows == 1 || self.row_stride == 1 && self.nrows > 0, "contiguous columns");
+        assert!(j <= self.ncols && N <= self.ncols - j, "columns {j} + {N} of {}", self.ncols);
+        let Self { data, nrows, col_stride, .. } = self;
+        std::array::from_fn(
+            #[inline(always)]
+            // SAFETY: as in `try_col`, for column j + c, which has been checked to be there.
+            |c| unsafe { std::slice::from_raw_parts(data.wrapping_add((j + c) * col_stride), nrows) },
+        )
+    }
+
     /// All columns, which are contiguous.
     pub fn col_iter(self) -> impl ExactSizeIterator<Item = &'a [T]> {
         (0..self.ncols).map(move |j| self.col(j))
@@ -430,6 +447,24 @@ impl<'a, T> MatMut<'a, T> {
         // SAFETY: by the invariant, and because the row stride is 1 or does not matter, these `nrows` numbers are entries
         // (0, j), (1, j), …, which live for 'a and which nobody else reaches; `self` is gone.
         unsafe { std::slice::from_raw_parts_mut(self.data.wrapping_add(j * self.col_stride), self.nrows) }
+    }
+
+    /// All of its columns, `N` of them, which are contiguous.
+    ///
+    /// # Panics
+    /// When they are not, or when there are more or fewer.
+    #[inline(always)]
+    #[track_caller]
+    pub fn cols_mut<const N: usize>(self) -> [&'a mut [T]; N] {
+        assert!(self.nrows == 1 || self.row_stride == 1 && self.nrows > 0, "contiguous columns");
+        assert_eq!(self.ncols, N, "as many columns");
+        let Self { data, nrows, col_stride, .. } = self;
+        std::array::from_fn(
+            #[inline(always)]
+            // SAFETY: as in `col_mut`, for column c, which has been checked to be there; columns share no entry, and `self`
+            // is gone.
+            |c| unsafe { std::slice::from_raw_parts_mut(data.wrapping_add(c * col_stride), nrows) },
+        )
     }
 
     /// All columns, which are contiguous.
@@ -725,6 +760,10 @@ mod tests {
             assert_eq!(column, [j as f64, (100 + j) as f64, (200 + j) as f64]);
             column.fill(j as f64);
         }
+        let [b, c] = a.as_ref().cols(2);
+        assert_eq!((b, c), (&[2.0; 3][..], &[3.0; 3][..]));
+        let [d, e] = a.as_mut().subcols_mut(1, 2).cols_mut();
+        assert_eq!((d, e), (&mut [1.0; 3][..], &mut [2.0; 3][..]));
         assert_eq!(a.as_ref().col_iter().map(|column| column[2]).collect::<Vec<_>>(), [0.0, 1.0, 2.0, 3.0]);
         assert_eq!(
             Mat::<f64>::zeros(0, 3).as_mut().col_iter_mut().map(|column| column.len()).sum::<usize>(),
@@ -748,5 +787,7 @@ mod tests {
         refused(|| _ = numbered(3, 3).as_mut()[(0, 3)]);
         refused(|| _ = numbered(3, 3)[(3, 0)]);
         refused(|| _ = numbered(3, 3).transpose().col(0));
+        refused(|| _ = numbered(3, 3).as_ref().cols::<2>(2));
+        refused(|| _ = numbered(3, 3).as_mut().cols_mut::<2>());
     }
 }

@@ -137,7 +137,11 @@ impl<T: Real> Packed<T> {
             assert_eq!((matrix.nrows(), matrix.ncols()), (m, n), "what is added has the size of out");
             if b.nrows() == 0 || matrix.try_col(0).is_none() {
                 for j in 0..n {
-                    (0..part.end(j, m)).for_each(|i| out[(i, j)] = matrix[(i, j)]);
+                    let to = &mut out.as_mut().col_mut(j)[..part.end(j, m)];
+                    match matrix.try_col(j) {
+                        Some(from) => to.copy_from_slice(&from[..to.len()]),
+                        None => to.iter_mut().enumerate().for_each(|(i, to)| *to = matrix[(i, j)]),
+                    }
                 }
                 plus = Plus::Out;
             }
@@ -206,50 +210,39 @@ impl<T: Real> WithSimd for Times<'_, T> {
                     add: !matches!(plus, Plus::Nothing),
                     alpha,
                 };
-                // Fewer columns than a tile has are made up for by some that nobody reads.
-                let mut spare = spare.chunks_exact_mut(m);
-                let mut columns = out.as_mut().subcols_mut(j, wide).col_iter_mut();
-                let mut to = |_| match columns.next() {
-                    Some(to) => to,
-                    None => spare.next().expect("few are missing"),
-                };
-                let from = |c: usize| b.col(j + c.min(wide - 1));
-                let base = |c: usize| match plus {
-                    Plus::Matrix(plus) => Some(plus.col(j + c.min(wide - 1))),
-                    _ => None,
-                };
+                let columns = out.as_mut().subcols_mut(j, wide);
                 match (wide > NARROW, direct) {
                     (true, true) => {
-                        let (to, b) = (std::array::from_fn(&mut to), std::array::from_fn(from));
+                        let (to, b) = (padded_mut(columns, spare), padded(b, j, wide));
                         tiles.fill(
                             simd,
                             to,
-                            std::array::from_fn(base),
+                            base(plus, j, wide),
                             #[inline(always)]
                             |a, from| wide_tile(simd, a, b, from),
                         );
                     }
                     (true, false) => tiles.fill(
                         simd,
-                        std::array::from_fn(&mut to),
-                        std::array::from_fn(base),
+                        padded_mut(columns, spare),
+                        base(plus, j, wide),
                         #[inline(always)]
                         |a, from| packed_tile::<T, S, COLUMNS>(simd, a, &right[from..]),
                     ),
                     (false, true) => {
-                        let (to, b) = (std::array::from_fn(&mut to), std::array::from_fn(from));
+                        let (to, b) = (padded_mut(columns, spare), padded(b, j, wide));
                         tiles.fill(
                             simd,
                             to,
-                            std::array::from_fn(base),
+                            base(plus, j, wide),
                             #[inline(always)]
                             |a, from| narrow_tile(simd, a, b, from),
                         );
                     }
                     (false, false) => tiles.fill(
                         simd,
-                        std::array::from_fn(&mut to),
-                        std::array::from_fn(base),
+                        padded_mut(columns, spare),
+                        base(plus, j, wide),
                         #[inline(always)]
                         |a, from| packed_tile::<T, S, NARROW>(simd, a, &right[from..]),
                     ),
@@ -257,6 +250,35 @@ impl<T: Real> WithSimd for Times<'_, T> {
             }
             plus = Plus::Out;
         }
+    }
+}
+
+/// `N` columns; what is missing is made up for by columns of `spare` that nobody reads.
+#[inline(always)]
+fn padded_mut<'a, T: Real, const N: usize>(columns: MatMut<'a, T>, spare: &'a mut [T]) -> [&'a mut [T]; N] {
+    if columns.ncols() == N {
+        return columns.cols_mut();
+    }
+    let mut spare = spare.chunks_exact_mut(columns.nrows());
+    let mut columns = columns.col_iter_mut();
+    std::array::from_fn(|_| columns.next().or_else(|| spare.next()).expect("few are missing"))
+}
+
+/// `N` columns from `j` on, of which there are `wide`; what is missing is the last one.
+#[inline(always)]
+fn padded<T: Real, const N: usize>(matrix: MatRef<'_, T>, j: usize, wide: usize) -> [&[T]; N] {
+    if wide == N {
+        return matrix.cols(j);
+    }
+    std::array::from_fn(|c| matrix.col(j + c.min(wide - 1)))
+}
+
+/// Columns of what is added, where that is another matrix.
+#[inline(always)]
+fn base<'a, T: Real, const N: usize>(plus: Plus<'a, T>, j: usize, wide: usize) -> [Option<&'a [T]>; N] {
+    match plus {
+        Plus::Matrix(plus) => padded(plus, j, wide).map(Some),
+        _ => [None; N],
     }
 }
 

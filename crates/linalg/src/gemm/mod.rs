@@ -21,6 +21,7 @@
 //! assert_eq!(out, [35.0, 79.0]);
 //! ```
 
+mod few_columns;
 mod kernel;
 mod pack;
 pub mod thin;
@@ -32,6 +33,7 @@ pub use pack::Packed;
 pub use triangle::{Triangle, copy_lower, mirror};
 
 use crate::{Mat, MatMut, MatRef, Real};
+use few_columns::FewColumns;
 
 /// Up to this many columns beside at least [`TALL`] rows, a row-major result is made by columns and then copied: as rows of a
 /// tile they would leave most of it empty.
@@ -88,6 +90,11 @@ pub fn product_part<T: Real>(
     let transposed = if by_columns { m <= FEW && n >= TALL } else { by_rows && !(n <= FEW && m >= TALL) };
     if part == Part::All && transposed {
         product_part(out.transpose_mut(), part, plus.transpose(), b.transpose(), a.transpose(), alpha);
+    } else if by_columns && n <= FEW && part == Part::All && a.row_stride() == 1 {
+        if let Plus::Matrix(matrix) = plus {
+            assert_eq!((matrix.nrows(), matrix.ncols()), (m, n), "what is added has the size of out");
+        }
+        pulp::Arch::new().dispatch(FewColumns { out, plus, a, b, alpha });
     } else if by_columns {
         Packed::with_packed(a, |a| a.times((0, 0), out, part, plus, b, alpha));
     } else {
