@@ -5,7 +5,7 @@
 use super::copy::{CopyError, copy};
 use super::origin::Address;
 use crate::signals::stop_requested;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::ui::bar::Bar;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -41,7 +41,7 @@ pub(crate) fn download(
     patience: Duration,
     into: &mut File,
 ) -> Result<(), DownloadError> {
-    let bar = bar();
+    let bar = Bar::new();
     let fetched = match address {
         Address::File(path) => match File::open(path) {
             Ok(mut file) => copy(&mut file, into, limit).map(|_| ()).map_err(DownloadError::Copy),
@@ -57,7 +57,7 @@ pub(crate) fn download(
             receive(&news, limit, patience, into, &bar)
         }
     };
-    bar.finish_and_clear();
+    bar.clear();
     fetched
 }
 
@@ -66,7 +66,7 @@ fn receive(
     limit: u64,
     patience: Duration,
     into: &mut File,
-    bar: &ProgressBar,
+    bar: &Bar,
 ) -> Result<(), DownloadError> {
     let unreachable = |words: String| Err(DownloadError::Unreachable(words));
     let (mut promised, mut got) = (None, 0);
@@ -79,17 +79,17 @@ fn receive(
             Ok(News::Length(length)) if length > limit => {
                 return Err(DownloadError::Copy(CopyError::TooLarge));
             }
-            Ok(News::Length(length)) => {
-                promised = Some(length);
-                bar.set_length(length);
-            }
+            Ok(News::Length(length)) => promised = Some(length),
             Ok(News::Bytes(bytes)) => {
                 got += bytes.len() as u64;
                 if got > limit {
                     return Err(DownloadError::Copy(CopyError::TooLarge));
                 }
                 into.write_all(&bytes).map_err(|error| DownloadError::Copy(CopyError::Write(error)))?;
-                bar.set_position(got);
+                let mega = |bytes: u64| bytes as f64 / 1e6;
+                let share = promised.map_or(0.0, |length| got as f64 / length.max(1) as f64);
+                let total = promised.map_or(String::new(), |length| format!(" of {:.1}", mega(length)));
+                bar.draw(share, &format!("{:.1}{total} MB  {}", mega(got), bar.times(share)));
             }
             Ok(News::End) if promised.is_some_and(|promised| promised != got) => {
                 return unreachable(format!("cut off after {got} of {} bytes", promised.unwrap_or(0)));
@@ -153,12 +153,4 @@ fn words(error: &ureq::Error) -> String {
         ureq::Error::Io(error) => error.to_string(),
         other => other.to_string(),
     }
-}
-
-/// Hidden where there is no terminal.
-fn bar() -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    let style = "{bar:24} {bytes} of {total_bytes}  {bytes_per_sec}  ETA {eta}";
-    bar.set_style(ProgressStyle::with_template(style).expect("the template is a constant"));
-    bar
 }

@@ -1,5 +1,6 @@
 //! What people see: progress, the dashboard, text on standard output.
 
+pub(crate) mod bar;
 #[cfg(feature = "dashboard")]
 pub(crate) mod dashboard;
 #[cfg(not(feature = "dashboard"))]

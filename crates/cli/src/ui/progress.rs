@@ -1,8 +1,8 @@
 //! What people see during a training run.
 
+use super::bar::Bar;
 use super::dashboard::Dashboard;
 use super::text::terminal_safe;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use inducing::train::Event;
 use inducing::train::{EpochRecord, Phase};
 
@@ -16,20 +16,15 @@ enum Display {
     Quiet,
     /// A line an epoch, where there is no terminal.
     Lines,
-    Bar(ProgressBar),
+    Bar(Bar),
     Dashboard(Dashboard),
 }
 
 impl Display {
     /// A bar on a terminal, lines elsewhere.
     fn usual() -> Self {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        if bar.is_hidden() {
-            return Self::Lines;
-        }
-        let style = "{bar:24} {percent:>3}%  {msg}  {elapsed} / ETA {eta}";
-        bar.set_style(ProgressStyle::with_template(style).expect("the template is a constant"));
-        Self::Bar(bar)
+        let bar = Bar::new();
+        if bar.is_hidden() { Self::Lines } else { Self::Bar(bar) }
     }
 }
 
@@ -60,11 +55,16 @@ impl Progress {
             Event::Checkpoint(_) => {}
             Event::Step { done, planned, phase, loss } => {
                 if let Display::Bar(bar) = &self.display {
-                    bar.set_length(*planned as u64);
-                    bar.set_position(*done as u64);
-                    if done.is_multiple_of(8) {
-                        bar.set_message(format!("{} loss {loss:.3} {}", phase_name(*phase), self.last));
-                    }
+                    let share = *done as f64 / (*planned).max(1) as f64;
+                    let (percent, phase) = (100.0 * share, phase_name(*phase));
+                    bar.draw(
+                        share,
+                        &format!(
+                            "{percent:>3.0} %  {phase} loss {loss:.3} {}  {}",
+                            self.last,
+                            bar.times(share)
+                        ),
+                    );
                 }
             }
             Event::Record { network: (k, networks), record } => {
@@ -90,7 +90,7 @@ impl Progress {
         match &self.display {
             Display::Quiet => {}
             Display::Lines => eprintln!("note: {}", terminal_safe(text)),
-            Display::Bar(bar) => bar.println(format!("note: {}", terminal_safe(text))),
+            Display::Bar(bar) => bar.println(&format!("note: {}", terminal_safe(text))),
             Display::Dashboard(dashboard) => dashboard.note(text),
         }
     }
@@ -107,7 +107,7 @@ impl Progress {
     pub(crate) fn finish(&self) {
         match &self.display {
             Display::Quiet | Display::Lines => {}
-            Display::Bar(bar) => bar.finish_and_clear(),
+            Display::Bar(bar) => bar.clear(),
             Display::Dashboard(dashboard) => dashboard.close(),
         }
     }

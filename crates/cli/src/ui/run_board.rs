@@ -1,14 +1,14 @@
 //! Progress of `ign reproduce`: how many runs are done, what is running, and when all will be done.
 
+use super::bar::Bar;
 use super::text::terminal_safe;
 use crate::signals::stop_requested;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use reproduce::{Observer, Planned, Record, duration, now};
 use std::sync::Mutex;
 
 /// A bar on a terminal, lines elsewhere, nothing when quiet.
 pub(crate) struct RunBoard {
-    bar: ProgressBar,
+    bar: Bar,
     quiet: bool,
     jobs: usize,
     state: Mutex<State>,
@@ -29,10 +29,7 @@ struct State {
 
 impl RunBoard {
     pub(crate) fn new(runs: &[Planned], jobs: usize, quiet: bool) -> Self {
-        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(Some(1000), target);
-        let style = ProgressStyle::with_template("{bar:16} {msg}").expect("the template is a constant");
-        bar.set_style(style);
+        let bar = if quiet { Bar::hidden() } else { Bar::new() };
         let waiting = runs.iter().map(|run| run.seconds).sum();
         let state =
             State { running: Vec::new(), ended: 0, total: runs.len(), waiting, expected: 0.0, real: 0.0 };
@@ -55,11 +52,11 @@ impl RunBoard {
             return;
         }
         let share: f64 = state.running.iter().map(|(.., share)| share).sum::<f64>() + state.ended as f64;
-        self.bar.set_position((1000.0 * share / state.total.max(1) as f64) as u64);
         let running: Vec<String> =
             state.running.iter().map(|(name, .., share)| format!("{name} {:.0} %", 100.0 * share)).collect();
         let (ended, total) = (state.ended, state.total);
-        self.bar.set_message(format!("{ended} of {total}; {}; {}", running.join(", "), self.left(state)));
+        let text = format!("{ended} of {total}; {}; {}", running.join(", "), self.left(state));
+        self.bar.draw(share / state.total.max(1) as f64, &text);
     }
 
     fn print(&self, text: &str) {
@@ -74,7 +71,7 @@ impl RunBoard {
 
     /// Takes the bar away.
     pub(crate) fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.bar.clear();
     }
 }
 
