@@ -75,8 +75,8 @@ impl Context {
                         observer.note(&format!("{title}: checkpoint not saved, the run continues: {error}"));
                     }
                 }
-                Event::Checkpoint(_) => {}
                 Event::Notice(text) => observer.note(&format!("{}: {text}", request.title())),
+                _ => {}
             }
             !observer.should_stop()
         })?;

@@ -52,7 +52,6 @@ impl Progress {
             self.note(&format!("no dashboard: the terminal cannot be used ({problem})"));
         }
         match event {
-            Event::Checkpoint(_) => {}
             Event::Step { done, planned, phase, loss } => {
                 if let Display::Bar(bar) = &self.display {
                     let share = *done as f64 / (*planned).max(1) as f64;
@@ -82,6 +81,7 @@ impl Progress {
                 }
             }
             Event::Notice(text) => self.note(text),
+            _ => {}
         }
     }
 

@@ -142,7 +142,7 @@ fn images_of_one_pixel_are_refused() {
 
 /// The header alone: what would not fit into memory must not be made room for.
 #[test]
-fn a_image_beyond_memory_is_refused_by_its_header() {
+fn an_image_beyond_memory_is_refused_by_its_header() {
     let folder = Folder::with_image_model();
     folder.put("huge.png", png_with([30_000, 30_000], (3, 8), &[0; 90_000], [b"", b""]));
     folder.refuses(

@@ -173,22 +173,7 @@ impl TableSchema {
         self.inputs.iter().map(|input| input.encoding.indicator_width()).sum()
     }
 
-    /// Where the features of one input are in the matrix: the numeric ones and the indicators.
-    ///
-    /// # Panics
-    /// If `input` is out of range.
-    #[must_use]
-    pub fn features_of(&self, input: usize) -> [Range<usize>; 2] {
-        let before = &self.inputs[..input];
-        let (own, numeric) =
-            (&self.inputs[input].encoding, |input: &InputColumn| input.encoding.numeric_width());
-        let first: usize = before.iter().map(numeric).sum();
-        let indicators = before.iter().map(|input| input.encoding.indicator_width()).sum::<usize>();
-        let second = self.numeric_width() + indicators;
-        [first..first + own.numeric_width(), second..second + own.indicator_width()]
-    }
-
-    /// [`features_of`](Self::features_of) for all inputs, in one pass.
+    /// Where the features of each input are in the matrix: the numeric ones and the indicators.
     #[must_use]
     pub fn feature_ranges(&self) -> Vec<[Range<usize>; 2]> {
         let (mut numeric, mut indicator) = (0, self.numeric_width());

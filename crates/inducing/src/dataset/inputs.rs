@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_image_is_shifted_with_the_mean_coming_in_and_mirrored_pixel_by_pixel() {
+    fn an_image_is_shifted_with_the_mean_coming_in_and_mirrored_pixel_by_pixel() {
         assert_eq!(moved(1, [0, 0], false), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         assert_eq!(moved(1, [1, 0], false), [4.0, 5.0, 6.0, 0.0, 0.0, 0.0]);
         assert_eq!(moved(1, [0, -1], false), [0.0, 1.0, 2.0, 0.0, 4.0, 5.0]);

@@ -96,13 +96,13 @@ impl Model {
         let shuffles = (WORK / (schema.inputs.len() * rows.len())).clamp(1, SHUFFLES);
         let whole = base.spread.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         let (mut columns, mut text) = (Vec::new(), 0);
-        for (index, input) in schema.inputs.iter().enumerate() {
+        for (input, ranges) in schema.inputs.iter().zip(schema.feature_ranges()) {
             let is_text = matches!(input.encoding, data::Encoding::Text { .. });
             let mut column = ColumnImportance { name: input.name.clone(), error: 0.0, spread: 0.0 };
             for _ in 0..shuffles {
                 order.shuffle(rng);
                 let mut shuffled = matrix.clone();
-                for features in schema.features_of(index) {
+                for features in &ranges {
                     for (to, &from) in order.iter().enumerate() {
                         let from = from * matrix.width;
                         shuffled.x[to * matrix.width..][features.clone()]

@@ -36,6 +36,7 @@ pub struct Checkpoint {
 
 /// What a fit says on its way.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Event<'a> {
     /// Where the run stands: what a checkpoint must hold.
     Checkpoint(&'a Checkpoint),

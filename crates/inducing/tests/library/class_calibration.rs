@@ -104,7 +104,7 @@ fn recalibration_changes_no_decision_between_two_classes() {
 }
 
 #[test]
-fn the_last_fit_moves_the_pseudo_labels_and_never_raises_the_validation_s_loss() {
+fn the_head_refit_moves_the_pseudo_labels_and_never_raises_the_validation_loss() {
     let mut gains = Vec::new();
     for more in [
         &["train.validation_share=0.3"][..],

@@ -59,6 +59,7 @@ impl View {
                 self.record(*k, record);
             }
             Event::Notice(text) => self.note(text),
+            _ => {}
         }
     }
 

@@ -165,7 +165,7 @@ mod tests {
 
     /// `gᵀAg > 0` for whatever gradient, and A is symmetric.
     #[test]
-    fn the_direction_of_a_image_is_one_of_ascent() {
+    fn the_direction_of_an_image_is_one_of_ascent() {
         let space = images(1);
         let random = |seed: u32| -> Vec<f32> {
             (0..24).map(|i| ((i * 7919 + seed * 104_729) % 1009) as f32 / 504.5 - 1.0).collect()
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn flat_parts_of_a_image_move_least() {
+    fn flat_parts_of_an_image_move_least() {
         let space = images(1);
         let mut u = vec![0.2; 24];
         u[6] = 0.7; // first row, last pixel, first channel
