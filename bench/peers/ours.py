@@ -1,4 +1,4 @@
-"""Our side: the child process target/release/ign-bench, one JSON object a line each way (the protocol is in README.md)."""
+"""Our side: the child process target/release/inducing-bench, one JSON object a line each way (the protocol is in README.md)."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import problem
 
-BINARY = Path(__file__).resolve().parents[2] / "target" / "release" / "ign-bench"
+BINARY = Path(__file__).resolve().parents[2] / "target" / "release" / "inducing-bench"
 
 
 class Ours:
@@ -15,7 +15,7 @@ class Ours:
 
     def __init__(self, threads, cores, binary=BINARY):
         if not Path(binary).exists():
-            raise SystemExit(f"{binary} is missing; build it with `cargo build --release -p ign-bench`, or pass --peers-only")
+            raise SystemExit(f"{binary} is missing; build it with `cargo build --release -p inducing-bench`, or pass --peers-only")
         self.threads = threads
         self.child = subprocess.Popen(
             [str(binary)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -30,10 +30,10 @@ class Ours:
         self.child.stdin.flush()
         line = self.child.stdout.readline()
         if not line:
-            raise SystemExit(f"ign-bench ended without an answer to {request}")
+            raise SystemExit(f"inducing-bench ended without an answer to {request}")
         reply = json.loads(line)
         if not reply.get("seconds"):
-            raise SystemExit(f"ign-bench answered {line.strip()} to {request}")
+            raise SystemExit(f"inducing-bench answered {line.strip()} to {request}")
         return reply
 
     def close(self):

@@ -21,9 +21,9 @@ def arguments():
     parser.add_argument("--json", action="store_true", help="one JSON object a line in place of the table")
     parser.add_argument("--rounds", type=int, default=7, help="alternating rounds of each row (default 7)")
     parser.add_argument("--only", default="", metavar="TEXT", help="only the rows whose name contains TEXT")
-    parser.add_argument("--peers-only", action="store_true", help="time the peers alone; ign-bench is not needed")
+    parser.add_argument("--peers-only", action="store_true", help="time the peers alone; inducing-bench is not needed")
     parser.add_argument("--core", type=int, default=max(ALL_CORES), help="core for the one-thread rows")
-    parser.add_argument("--binary", help="another ign-bench")
+    parser.add_argument("--binary", help="another inducing-bench")
     return parser.parse_args()
 
 
