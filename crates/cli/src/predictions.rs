@@ -149,10 +149,18 @@ pub(crate) struct Columns {
     fields: Vec<Arc<Field>>,
     intervals: Vec<f64>,
     quantiles: Vec<f64>,
+    /// Values of each target at which its density is given.
+    grids: Vec<Vec<f64>>,
 }
 
 impl Columns {
-    pub(crate) fn new(model: &Model, intervals: &[f64], quantiles: &[f64], keep: &[String]) -> Self {
+    pub(crate) fn new(
+        model: &Model,
+        intervals: &[f64],
+        quantiles: &[f64],
+        density: usize,
+        keep: &[String],
+    ) -> Self {
         let schema = &model.header().schema;
         let (intervals, quantiles) = (distinct(intervals), distinct(quantiles));
         let mut names = Vec::new();
@@ -162,13 +170,21 @@ impl Columns {
                 names.extend(classes.iter().map(|class| format!("{prefix}_{class}")));
             }
         }
-        for target in schema.numbers() {
+        if schema.classes().is_some() && model.keeps_rows() {
+            names.push("familiarity".into());
+        }
+        let mut grids = Vec::new();
+        for (k, target) in schema.numbers().iter().enumerate() {
+            let grid = model.target_grid(k, density);
             let prefix = if schema.outputs() == 1 { String::new() } else { format!("{}_", target.name) };
             let mut own: Vec<String> = ["mean", "std", "std_latent"].map(str::to_owned).to_vec();
+            own.extend(model.keeps_rows().then(|| "familiarity".to_owned()));
             for &level in &intervals {
                 own.extend([format!("lower_{}", percent(level)), format!("upper_{}", percent(level))]);
             }
             own.extend(quantiles.iter().map(|&p| format!("q{}", percent(p))));
+            own.extend(grid.iter().map(|y| format!("density_{y}")));
+            grids.push(grid);
             names.extend(own.into_iter().map(|name| format!("{prefix}{name}")));
         }
         let field = |(k, name): (usize, String)| {
@@ -177,7 +193,7 @@ impl Columns {
             let name = if keep.contains(&name) { format!("{name}_predicted") } else { name };
             Arc::new(Field::new(name, if text { DataType::Utf8 } else { DataType::Float64 }, false))
         };
-        Self { fields: names.into_iter().enumerate().map(field).collect(), intervals, quantiles }
+        Self { fields: names.into_iter().enumerate().map(field).collect(), intervals, quantiles, grids }
     }
 
     fn values(&self, model: &Model, predictions: &Predictions) -> Vec<ArrayRef> {
@@ -190,21 +206,26 @@ impl Columns {
     fn number_values(&self, model: &Model, prediction: &RegressionBatch) -> Vec<ArrayRef> {
         let c = model.outputs();
         let mut arrays: Vec<ArrayRef> = Vec::new();
-        for (output, calibration) in model.header().calibration.iter().enumerate() {
+        for output in 0..c {
             let column = |values: &[f64]| values.iter().skip(output).step_by(c).copied().collect::<Vec<_>>();
-            let (mean, std) = (column(&prediction.mean), column(&prediction.std));
-            let shifted = |q: f64| mean.iter().zip(&std).map(|(m, s)| m + q * s).collect::<Vec<_>>();
+            let densities = || prediction.density.iter().skip(output).step_by(c);
+            let quantiles = |p: f64| densities().map(|density| density.quantile(p)).collect::<Vec<_>>();
             let mut push = |values: Vec<f64>| arrays.push(Arc::new(Float64Array::from(values)) as ArrayRef);
-            push(mean.clone());
-            push(std.clone());
+            push(column(&prediction.mean));
+            push(column(&prediction.std));
             push(column(&prediction.std_latent));
+            if !prediction.familiarity.is_empty() {
+                push(column(&prediction.familiarity));
+            }
             for &level in &self.intervals {
-                let (low, high) = calibration.interval(level);
-                push(shifted(low));
-                push(shifted(high));
+                push(quantiles(0.5 - level / 2.0));
+                push(quantiles(0.5 + level / 2.0));
             }
             for &p in &self.quantiles {
-                push(shifted(calibration.quantile(p)));
+                push(quantiles(p));
+            }
+            for &y in &self.grids[output] {
+                push(densities().map(|density| density.pdf(y)).collect());
             }
         }
         arrays
@@ -220,6 +241,9 @@ fn class_values(prediction: &ClassificationBatch, classes: &[String]) -> Vec<Arr
             let column = values.iter().skip(class).step_by(k).copied();
             arrays.push(Arc::new(Float64Array::from_iter_values(column)));
         }
+    }
+    if !prediction.familiarity.is_empty() {
+        arrays.push(Arc::new(Float64Array::from(prediction.familiarity.clone())));
     }
     arrays
 }

@@ -26,8 +26,9 @@ const CONVOLUTIONAL_STEPS: usize = 50;
 pub(crate) fn cautions(model: &Model, rows: usize) -> Vec<String> {
     let header = model.header();
     let mut notes = Vec::new();
-    if header.config.train.recalibrate && header.rows[1] < ROUGH_CALIBRATION {
-        notes.push(format!("only {} to calibrate on: uncertainties are rough", count(header.rows[1], "row")));
+    let calibrated = if header.ensemble.is_some() { header.rows[0] } else { header.rows[1] };
+    if header.config.train.recalibrate && calibrated < ROUGH_CALIBRATION {
+        notes.push(format!("only {} to calibrate on: uncertainties are rough", count(calibrated, "row")));
     }
     if rows < FEW_ROWS {
         notes.push(format!("only {} to evaluate on: scores and shares are rough", count(rows, "row")));
@@ -102,7 +103,12 @@ pub(crate) fn write_training_report(
     page: &Path,
 ) -> Result<(), Failure> {
     let [train, validation, test] = prepared.parts();
+    let own = model.out_of_fold().filter(|_| test.is_empty());
     let (rows, words) = match (test, validation) {
+        ([], []) if own.is_some() => (
+            own.map_or(train, |own| &own.rows),
+            "the training rows, each predicted by members of the ensemble that never saw it",
+        ),
         ([], []) => (train, "the training rows themselves, which says little about new ones"),
         ([], validation) => (
             validation,
@@ -124,6 +130,7 @@ pub(crate) fn write_training_report(
             name: file_name(out),
             inducing: inducing_request(model, set(rows, words), set(train, "the training part")),
             observed: &observed,
+            out_of_fold: own,
             seconds: times.by_epoch(model.header()),
             page_share: 1.0,
         },

@@ -4,6 +4,7 @@
 mod check;
 mod encoder;
 mod layers;
+mod neighbours;
 mod number;
 mod process;
 mod reading;
@@ -11,6 +12,7 @@ mod train;
 
 pub use encoder::{EncoderConfig, EncoderKind, GraphConfig, TextConfig};
 pub use layers::{ProblemKind, Settings};
+pub use neighbours::NeighboursConfig;
 pub use number::{Positive, Share};
 pub use process::{GpConfig, KernelFamily, Multiclass, Precision};
 pub use reading::DataConfig;
@@ -36,7 +38,7 @@ pub enum ConfigError {
         given: String,
     },
     /// A preset of this name does not exist.
-    #[error("there is no preset `{given}`\nhint: the presets are `default` and `paper`")]
+    #[error("there is no preset `{given}`\nhint: the presets are `default`, `ensemble` and `paper`")]
     Preset {
         /// What was given.
         given: String,
@@ -60,6 +62,9 @@ pub struct Config {
     pub gp: GpConfig,
     /// The optimisation.
     pub train: TrainConfig,
+    /// Training rows that are kept.
+    #[serde(default, skip_serializing_if = "NeighboursConfig::is_default")]
+    pub neighbours: NeighboursConfig,
 }
 
 /// What stands on the features.

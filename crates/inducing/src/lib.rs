@@ -8,6 +8,7 @@ pub mod explain;
 mod head;
 pub mod metrics;
 pub mod model;
+mod neighbours;
 pub mod nn;
 pub mod train;
 

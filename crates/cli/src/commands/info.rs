@@ -61,6 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     lines.push(format!("  rows       {train} training, {validation} validation, {test} test"));
     let networks = match header.others.len() {
         0 => String::new(),
+        others if header.ensemble.is_some() => format!("{} cross-fitted members of ", others + 1),
         others => format!("{} networks of ", others + 1),
     };
     lines.push(format!(

@@ -25,6 +25,9 @@ pub(crate) struct Args {
     /// Quantiles, for example 0.05,0.5,0.95
     #[arg(long, value_delimiter = ',', value_parser = probability)]
     quantiles: Vec<f64>,
+    /// The predictive density at this many equally spaced values of the target
+    #[arg(long, value_name = "POINTS", value_parser = clap::value_parser!(u16).range(2..=4096))]
+    density: Option<u16>,
     /// Columns of the input to copy to the output
     #[arg(long, value_delimiter = ',')]
     keep: Vec<String>,
@@ -53,9 +56,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     args.threads.start();
     let model = Model::load(&args.model)?;
     check_output(args)?;
-    if model.header().schema.classes().is_some() && !(args.interval.is_empty() && args.quantiles.is_empty()) {
+    let of_numbers = !(args.interval.is_empty() && args.quantiles.is_empty() && args.density.is_none());
+    if model.header().schema.classes().is_some() && of_numbers {
         return Err(Failure::Usage(
-            "classes have no intervals or quantiles\nhint: leave `--interval` and `--quantiles` out; every class has a probability".into(),
+            "classes have no intervals, quantiles or densities\nhint: leave `--interval`, `--quantiles` and `--density` out; every class has a probability".into(),
         ));
     }
     let request = PredictRequest {
@@ -65,7 +69,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         out: &args.out,
         output_format: args.output_format,
         keep: &args.keep,
-        columns: Columns::new(&model, &args.interval, &args.quantiles, &args.keep),
+        columns: Columns::new(
+            &model,
+            &args.interval,
+            &args.quantiles,
+            args.density.map_or(0, usize::from),
+            &args.keep,
+        ),
         input_flags: &args.input_flags,
         table_flags: &args.table_flags,
     };

@@ -126,7 +126,8 @@ fn record(
     let evaluated = || input_set(&data, &rows, &examples, &args.test);
     let gather_with = |reference: InputSet<'_>| {
         let inducing = inducing_request(model, evaluated(), reference);
-        gather(model, &GatherRequest { name, inducing, observed, seconds, page_share: share })
+        let out_of_fold = None;
+        gather(model, &GatherRequest { name, inducing, observed, out_of_fold, seconds, page_share: share })
     };
     let Some(input) = &args.data else { return Ok(gather_with(evaluated())?) };
     let reference = read(args, path, model, input, DatasetPart::Train, TargetUse::IfPresent)?;

@@ -37,6 +37,10 @@ pub(crate) struct Args {
     /// For more than two classes: one network for all, or one per class
     #[arg(long, value_parser = ["shared", "independent"])]
     multiclass: Option<String>,
+    /// Keep no training rows in the model: a smaller file that gives no row away, less accurate and less sure of what it does
+    /// not know
+    #[arg(long)]
+    without_neighbours: bool,
     /// Text columns, besides those recognised by their many words; several separated by commas
     #[arg(long, value_delimiter = ',')]
     text: Vec<String>,
@@ -98,6 +102,7 @@ impl Args {
         ];
         let given = flags.into_iter().filter_map(|(key, flag)| Some((key.into(), flag.clone()?.into())));
         assignments.extend(given);
+        assignments.extend(self.without_neighbours.then(|| ("neighbours.count".into(), 0.into())));
         assignments
     }
 

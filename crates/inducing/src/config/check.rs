@@ -46,7 +46,7 @@ impl Config {
             );
         }
         let needs_validation = self.train.recalibrate || self.train.stop_on != StopOn::Never;
-        if needs_validation && self.train.validation_share.get() == 0.0 {
+        if needs_validation && self.train.crossfit_folds == 0 && self.train.validation_share.get() == 0.0 {
             return Err(
                 "train.validation_share = 0 needs train.stop_on = \"never\" and train.recalibrate = false"
                     .into(),

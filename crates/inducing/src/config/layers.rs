@@ -33,6 +33,8 @@ const PAPER_TEXT: &str = include_str!("../presets/paper-text.toml");
 const PAPER_GRAPHS: &str = include_str!("../presets/paper-graphs.toml");
 /// What the best known has otherwise for classes from tables.
 const CLASSES: &str = include_str!("../presets/default-classes.toml");
+/// What the preset `ensemble` has otherwise for tables without texts.
+const ENSEMBLE: &str = include_str!("../presets/ensemble.toml");
 /// What it has otherwise for images.
 const IMAGES: &str = include_str!("../presets/default-images.toml");
 /// What it has otherwise for tables with texts.
@@ -63,7 +65,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// `default`, or `paper` for the paper's setting.
+    /// `default`, `ensemble` for cross-fitted members and neighbours on tables, or `paper` for the paper's setting.
     #[must_use]
     pub fn preset(mut self, name: impl Into<String>) -> Self {
         self.preset = Some(name.into());
@@ -138,9 +140,10 @@ impl Config {
             merge(&mut upper, line);
         }
         let mut tree = parse("preset default", DEFAULT)?;
-        let paper = match preset.map(str::to_owned).or(named).as_deref() {
-            None | Some("default") => false,
-            Some("paper") => true,
+        let (paper, ensemble) = match preset.map(str::to_owned).or(named).as_deref() {
+            None | Some("default") => (false, false),
+            Some("ensemble") => (false, true),
+            Some("paper") => (true, false),
             Some(other) => return Err(ConfigError::Preset { given: other.into() }),
         };
         let encoder = upper.get("encoder").and_then(|e| e.get("kind")).and_then(Value::as_str);
@@ -178,6 +181,9 @@ impl Config {
         };
         for (name, text) in layers {
             merge(&mut tree, parse(name, text)?);
+        }
+        if ensemble && matches!(kind, ProblemKind::Regression | ProblemKind::Classification) {
+            merge(&mut tree, parse("preset ensemble", ENSEMBLE)?);
         }
         merge(&mut tree, upper);
         let place = file.map_or("configuration", |(name, _)| name);

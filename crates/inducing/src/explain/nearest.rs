@@ -57,13 +57,13 @@ impl Model {
     /// What the inducing points of each network say. Empty for a softmax layer.
     pub fn pseudo_labels(&self) -> Vec<Vec<PseudoLabel>> {
         let header = self.header();
-        let numbers = header.schema.numbers();
+        let (numbers, one_vs_rest) = (header.schema.numbers(), self.is_one_vs_rest());
         let slope = header.class_calibration.unwrap_or(ClassCalibration::none()).slope;
         let label = |r: Vec<f64>| {
             if numbers.is_empty() {
                 let s: Vec<f64> = r.iter().map(|r| slope * r).collect();
                 let p = gp::class_probabilities(header.config.link(), &s, 0.0);
-                if header.others.is_empty() { PseudoLabel::Classes(p) } else { PseudoLabel::OneVsRest(p[1]) }
+                if one_vs_rest { PseudoLabel::OneVsRest(p[1]) } else { PseudoLabel::Classes(p) }
             } else {
                 PseudoLabel::Numbers(r.iter().zip(numbers).map(|(r, target)| target.restore(*r)).collect())
             }

@@ -5,6 +5,7 @@
 //! crps = mean( s·( u(2Φ(u)−1) + 2φ(u) − 1/√π ) ),  u = (y−μ)/s     (Gneiting & Raftery 2007, eq. 21)
 //! ```
 
+use crate::model::Density;
 pub use gp::cdf as normal_cdf;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,19 @@ impl Metrics {
             coverage_95: coverage(LEVELS[2]),
             sharpness: average(&|i| std[i]),
         }
+    }
+
+    /// The same by predictive densities: NLL, CRPS and intervals come from them.
+    pub fn of_densities(y: &[f64], mean: &[f64], std: &[f64], densities: &[&Density]) -> Self {
+        let n = y.len() as f64;
+        let inside = |i: usize, level: f64| {
+            let p = densities[i].cdf(y[i]);
+            (0.5 - level / 2.0..=0.5 + level / 2.0).contains(&p)
+        };
+        let average = |f: &dyn Fn(usize) -> f64| (0..y.len()).map(f).sum::<f64>() / n;
+        let nll = average(&|i| -densities[i].log_pdf(y[i]));
+        let crps = average(&|i| densities[i].crps(y[i]));
+        Self { nll, crps, ..Self::new(y, mean, std, inside) }
     }
 
     /// The same with central Gaussian intervals.

@@ -8,6 +8,7 @@ use crate::config::{Config, HeadKind};
 use crate::dataset::EncoderFactory;
 use crate::error::Error;
 use crate::head::{FeatureScale, FittedHead, HeadParameters};
+use crate::neighbours::KeptRows;
 use crate::nn::{CustomEncoder, EncoderShape};
 use crate::train::{Checkpoint, NetworkState, NetworkStateHeader};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -96,7 +97,7 @@ struct Named<'a> {
 impl Model {
     /// Writes the model file; an old file of that name stays untouched until the new one is complete.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        let c = self.outputs() / (1 + self.header().others.len());
+        let c = latent_functions(self.header());
         let mut tensors = Vec::new();
         for (k, network) in self.networks().iter().enumerate() {
             let prefix = prefix(k);
@@ -121,6 +122,18 @@ impl Model {
                     push("softmax.w".into(), vec![w.len() / c, c], w);
                     push("softmax.b".into(), vec![c], b);
                 }
+            }
+        }
+        if let Some(KeptRows { x, y, errors, folds, width }) = self.kept_rows() {
+            let n = x.len() / width;
+            let mut push = |name: &str, width, values| {
+                tensors.push(Named { name: format!("neighbours.{name}"), shape: vec![n, width], values });
+            };
+            push("x", *width, x);
+            push("y", y.len() / n, y);
+            if !errors.is_empty() {
+                push("errors", errors.len() / n, errors);
+                push("folds", folds.len() / n, folds);
             }
         }
         let path = path.as_ref();
@@ -160,7 +173,7 @@ impl Model {
             _ => damaged(&reason),
         })?;
         let layout = encoder.layout();
-        let (c, d) = (header.schema.outputs() / count, header.encoder.features());
+        let (c, d) = (latent_functions(header), header.encoder.features());
         let mut networks = Vec::new();
         let mut known = 0;
         for k in 0..count {
@@ -198,16 +211,66 @@ impl Model {
             };
             networks.push((theta, head));
         }
+        let stacks = header.ensemble.as_ref().map_or(Vec::new(), |ensemble| ensemble.stacks.clone());
+        let mut kept = None;
+        if let Some(stack) = stacks.first() {
+            let (width, c) = (stack.process.groups.len(), header.schema.outputs());
+            let x = file.tensor("neighbours.x", None)?;
+            let n = x.len() / width;
+            if n == 0 || n * width != x.len() {
+                return Err(damaged("`neighbours.x` is not [N, d]"));
+            }
+            let [y, errors] =
+                ["neighbours.y", "neighbours.errors"].map(|name| file.tensor(name, Some(&[n, c])));
+            let (y, errors) = (y?, errors?);
+            if errors.iter().any(|&error| error < 0.0) {
+                return Err(damaged("`neighbours.errors` holds what is no square"));
+            }
+            let folds = file.tensor("neighbours.folds", None)?;
+            let member = |&m: &f32| m.fract() == 0.0 && (-1.0..count as f32).contains(&m);
+            if !folds.len().is_multiple_of(n) || !folds.iter().all(member) {
+                return Err(damaged("`neighbours.folds` does not name members"));
+            }
+            kept = Some(KeptRows { x, y, errors, folds, width });
+            known += 4;
+        }
+        let class_stack = header.ensemble.as_ref().and_then(|ensemble| ensemble.class_stack.clone());
+        let mut kept_classes = None;
+        if let Some(stack) = &class_stack {
+            let width = stack.process.groups.len();
+            let x = file.tensor("neighbours.x", None)?;
+            let n = x.len() / width;
+            let y = file.tensor("neighbours.y", Some(&[n, 1]))?;
+            let class = |&y: &f32| y.fract() == 0.0 && (0.0..stack.frequencies.len() as f32).contains(&y);
+            if n == 0 || n * width != x.len() || !y.iter().all(class) {
+                return Err(damaged("its neighbours are not rows with classes"));
+            }
+            kept_classes = Some(KeptRows { x, y, errors: Vec::new(), folds: Vec::new(), width });
+            known += 2;
+        }
         if file.tensors.len() != known {
             return Err(damaged("it holds tensors that do not belong to the model"));
         }
-        Self::new(file.header, networks, factory, rayon::current_num_threads())
+        let mut model = Self::new(file.header, networks, factory, rayon::current_num_threads())?;
+        if let Some(kept) = kept {
+            model.set_neighbours(stacks, kept)?;
+        }
+        if let (Some(stack), Some(kept)) = (class_stack, kept_classes) {
+            model.set_class_neighbours(stack, kept);
+        }
+        Ok(model)
     }
 }
 
 /// What stands before the names of a network's tensors.
 fn prefix(network: usize) -> String {
     if network == 0 { String::new() } else { format!("{network}.") }
+}
+
+/// Latent functions of one network: all of them where networks are members, else a share.
+fn latent_functions(header: &ModelHeader) -> usize {
+    let share = if header.ensemble.is_some() { 1 } else { 1 + header.others.len() };
+    header.schema.outputs() / share
 }
 
 /// Whether the header's sizes and values fit each other.
@@ -246,7 +309,18 @@ fn is_consistent(header: &ModelHeader) -> bool {
         && inputs_are_sound
         && c > 0
         && calibrated
-        && (header.others.is_empty() || header.others.len() + 1 == c)
+        && (header.others.is_empty() || header.others.len() + 1 == c || header.ensemble.is_some())
+        && header.ensemble.as_ref().is_none_or(|ensemble| {
+            let width = schema.table().map_or(0, |table| table.numeric_width() + table.indicator_width());
+            ensemble.stacks.is_empty()
+                || ensemble.stacks.len() == c
+                    && schema.classes().is_none()
+                    && ensemble.stacks.iter().all(|stack| stack.is_sound(width, d))
+        })
+        && header.ensemble.as_ref().and_then(|ensemble| ensemble.class_stack.as_ref()).is_none_or(|stack| {
+            let width = schema.table().map_or(0, |table| table.numeric_width() + table.indicator_width());
+            schema.classes().is_some_and(|classes| stack.is_sound(width, classes.len()))
+        })
         && scale_is_sound(&header.feature_scale)
         && header.others.iter().all(|other| scale_is_sound(&other.feature_scale))
         && header.encoder.fits(schema)

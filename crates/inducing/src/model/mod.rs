@@ -2,22 +2,33 @@
 
 mod calibration;
 mod class_calibration;
+mod class_stack;
+mod density;
+mod distances;
 mod file;
+mod out_of_fold;
 mod predict;
 mod prediction;
+mod stack;
 mod stream;
 
 pub(crate) use calibration::minimise;
 pub use calibration::{Calibration, HeldOut};
 pub use class_calibration::ClassCalibration;
 pub(crate) use class_calibration::FEWEST_TO_TRUST;
+pub use class_stack::ClassStack;
+pub use density::{Component, Density};
+pub use distances::Distances;
 pub use file::{FORMAT_VERSION, FileError};
 pub use gp::Kernel;
+pub use out_of_fold::OutOfFoldPredictions;
 pub use predict::{EncodedData, TargetUse};
 pub use prediction::{
     Classification, ClassificationBatch, Prediction, Predictions, Regression, RegressionBatch,
     TargetPrediction,
 };
+pub use stack::Stack;
+pub(crate) use stack::{Local, Query, Stacked, linear};
 pub use stream::{PredictedBlock, PredictionStream};
 
 use crate::config::Config;
@@ -26,11 +37,13 @@ use crate::error::Error;
 pub use crate::head::{FeatureScale, HeadParameters};
 
 use crate::head::{AnyPosterior, FittedHead, read_out};
-use crate::metrics::{ClassMetrics, LEVELS, Metrics};
-use crate::nn::{Encoder, EncoderShape};
+use crate::metrics::{ClassMetrics, Metrics};
+use crate::neighbours::{ClassNeighbours, KeptRows, Neighbours};
+use crate::nn::{Encoder, EncoderShape, Mode};
 use crate::train::EpochRecord;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Everything about a model that is not a tensor; stored as JSON in the model file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -66,6 +79,20 @@ pub struct ModelHeader {
     /// The second and further networks where every class has its own; the fields above are the first's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<NetworkHeader>,
+    /// What joins cross-fitted members, where the networks are members of an ensemble.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ensemble: Option<Ensemble>,
+}
+
+/// Networks that are members of an ensemble.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ensemble {
+    /// How members and the nearest rows are joined, for each number to predict; empty without neighbours.
+    pub stacks: Vec<Stack>,
+    /// The same for classes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class_stack: Option<ClassStack>,
 }
 
 /// What differs between several networks of a model.
@@ -100,6 +127,9 @@ pub enum Score {
 pub struct Model {
     header: ModelHeader,
     networks: Vec<Network>,
+    neighbours: Option<Neighbours>,
+    class_neighbours: Option<ClassNeighbours>,
+    out_of_fold: Option<OutOfFoldPredictions>,
 }
 
 /// One network: an encoder with its parameters, and the head on it.
@@ -126,6 +156,14 @@ pub struct Features {
 pub struct Latent {
     pub(crate) mean: Vec<f64>,
     pub(crate) var: Vec<f64>,
+}
+
+impl Latent {
+    /// The same of some of the rows, of `c` functions.
+    pub(crate) fn select(&self, rows: &[usize], c: usize) -> Self {
+        let pick = |values: &[f64]| rows.iter().flat_map(|&i| values[i * c..(i + 1) * c].to_vec()).collect();
+        Self { mean: pick(&self.mean), var: pick(&self.var) }
+    }
 }
 
 /// Rows that go through the encoder at a time.
@@ -160,7 +198,7 @@ impl Model {
             })
             .collect();
         let networks = fitted?;
-        Ok(Self { header, networks })
+        Ok(Self { header, networks, neighbours: None, class_neighbours: None, out_of_fold: None })
     }
 
     /// What is known besides the tensors.
@@ -209,14 +247,13 @@ impl Model {
     /// Latent functions of standardised targets or of classes.
     pub fn latent(&self, features: &Features) -> Latent {
         let (n, c) = (features.rows, self.outputs());
+        if self.header.ensemble.is_some() {
+            return self.ensemble_latent(features);
+        }
         let mut latent = Latent { mean: vec![0.0; n * c], var: vec![0.0; n * c] };
         let each = c / self.networks.len();
         for (k, (fitted, phi)) in self.networks.iter().zip(&features.networks).enumerate() {
-            let (mean, var) = match (&fitted.posterior, &fitted.head) {
-                (Some(posterior), _) => posterior.predict(phi, n),
-                (None, FittedHead::Softmax { w, b }) => (read_out(phi, w, b), vec![0.0; n]),
-                (None, FittedHead::Process(_)) => unreachable!("a process is conditioned when it is made"),
-            };
+            let (mean, var) = fitted.latent(phi, n);
             for i in 0..n {
                 let place = i * c + k * each..i * c + (k + 1) * each;
                 latent.mean[place.clone()].copy_from_slice(&mean[i * each..(i + 1) * each]);
@@ -224,6 +261,79 @@ impl Model {
             }
         }
         latent
+    }
+
+    /// Whether every class has its own network.
+    pub fn is_one_vs_rest(&self) -> bool {
+        !self.header.others.is_empty() && self.header.ensemble.is_none()
+    }
+
+    /// Mean of the members, and their variance beside their own.
+    fn ensemble_latent(&self, features: &Features) -> Latent {
+        let (n, c) = (features.rows, self.outputs());
+        let (mut mean, mut squares, mut var) = (vec![0.0; n * c], vec![0.0; n * c], vec![0.0; n * c]);
+        let members = self.networks.len() as f64;
+        for (fitted, phi) in self.networks.iter().zip(&features.networks) {
+            let (f, v) = fitted.latent(phi, n);
+            for (i, f) in f.into_iter().enumerate() {
+                mean[i] += f / members;
+                squares[i] += f * f / members;
+                var[i] += v[i / c] / members;
+            }
+        }
+        for ((var, square), mean) in var.iter_mut().zip(squares).zip(&mean) {
+            *var += (square - mean * mean).max(0.0) * members / (members - 1.0).max(1.0);
+        }
+        Latent { mean, var }
+    }
+
+    /// Keeps training rows, and what joins them with the members.
+    pub(crate) fn set_neighbours(&mut self, stacks: Vec<Stack>, kept: KeptRows) -> Result<(), Error> {
+        self.neighbours = Some(Neighbours::new(kept, &stacks, &self.networks)?);
+        self.header.ensemble.get_or_insert_default().stacks = stacks;
+        Ok(())
+    }
+
+    /// The same for a model of classes.
+    pub(crate) fn set_class_neighbours(&mut self, stack: ClassStack, kept: KeptRows) {
+        self.class_neighbours = Some(ClassNeighbours::new(kept, &stack));
+        self.header.ensemble.get_or_insert_default().class_stack = Some(stack);
+    }
+
+    /// Predictions of training rows by members that never saw them: what says how good the model is where no row was held out.
+    /// `None` for a model that was read from a file, or is no ensemble.
+    pub fn out_of_fold(&self) -> Option<&OutOfFoldPredictions> {
+        self.out_of_fold.as_ref()
+    }
+
+    pub(crate) fn set_out_of_fold(&mut self, out_of_fold: OutOfFoldPredictions) {
+        self.out_of_fold = Some(out_of_fold);
+    }
+
+    /// Whether the model keeps training rows, as neighbours of what it predicts.
+    pub fn keeps_rows(&self) -> bool {
+        self.kept_rows().is_some()
+    }
+
+    /// Equally spaced values of a target, over its kept labels and a little beyond, or four deviations around its mean.
+    pub fn target_grid(&self, output: usize, count: usize) -> Vec<f64> {
+        let (c, Some(target)) = (self.outputs(), self.header.schema.numbers().get(output)) else {
+            return Vec::new();
+        };
+        let labels = self.kept_rows().map_or(&[][..], |kept| &kept.y).iter().skip(output).step_by(c);
+        let ends = labels.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], &y| {
+            [low.min(f64::from(y)), high.max(f64::from(y))]
+        });
+        let [low, high] = if ends[0] < ends[1] { ends } else { [-4.0, 4.0] };
+        let margin = 0.05 * (high - low);
+        let step = (high - low + 2.0 * margin) / count.saturating_sub(1).max(1) as f64;
+        (0..count).map(|i| target.restore(low - margin + step * i as f64)).collect()
+    }
+
+    /// Training rows that the model keeps.
+    pub(crate) fn kept_rows(&self) -> Option<&KeptRows> {
+        let numbers = self.neighbours.as_ref().map(Neighbours::kept);
+        numbers.or_else(|| self.class_neighbours.as_ref().map(ClassNeighbours::kept))
     }
 
     /// σ of standardised targets.
@@ -237,7 +347,29 @@ impl Model {
         if self.header.schema.classes().is_some() {
             return Err(Error::inputs("a model of numbers", "a model of classes"));
         }
-        Ok(self.numbers(&self.latent(&self.encode(inputs, rows)?)))
+        let features = self.encode(inputs, rows)?;
+        let latent = self.latent(&features);
+        let (Some(neighbours), Some(ensemble)) = (&self.neighbours, &self.header.ensemble) else {
+            return Ok(self.numbers(&latent));
+        };
+        let x = inputs.numbers(neighbours.width(), rows, Mode::Predict)?;
+        Ok(self.restore(neighbours.predict(&ensemble.stacks, &self.networks, &x, &features, &latent)))
+    }
+
+    /// Numbers in the targets' own units, `[N, C]`.
+    pub(crate) fn restore(&self, stacked: Vec<Stacked>) -> RegressionBatch {
+        let targets = self.header.schema.numbers();
+        let mut prediction = RegressionBatch::with_capacity(stacked.len());
+        for (i, Stacked { mean, var_latent, density, familiarity }) in stacked.into_iter().enumerate() {
+            let target = &targets[i % targets.len()];
+            let std = density.second_moment_about(mean).sqrt();
+            prediction.mean.push(target.restore(mean));
+            prediction.std.push(target.std * std);
+            prediction.std_latent.push(target.std * var_latent.sqrt());
+            prediction.density.push(density.restored(target.mean, target.std));
+            prediction.familiarity.push(familiarity);
+        }
+        prediction
     }
 
     /// Numbers that follow from latent functions.
@@ -252,17 +384,17 @@ impl Model {
 
     fn numbers_by(&self, Latent { mean, var }: &Latent, calibration: &[Calibration]) -> RegressionBatch {
         let c = self.outputs();
-        let mut prediction = RegressionBatch {
-            mean: Vec::with_capacity(mean.len()),
-            std: Vec::with_capacity(mean.len()),
-            std_latent: Vec::with_capacity(mean.len()),
-        };
+        let mut prediction = RegressionBatch::with_capacity(mean.len());
+        let shared: Vec<Arc<Calibration>> = calibration.iter().cloned().map(Arc::new).collect();
         let sigma: Vec<f64> = (0..c).map(|output| self.sigma(output)).collect();
         for (i, (mean, var)) in mean.iter().zip(var).enumerate() {
             let target = &self.header.schema.numbers()[i % c];
             let calibration = &calibration[i % c];
+            let std = calibration.std(*mean, *var, sigma[i % c]);
             prediction.mean.push(target.restore(*mean));
-            prediction.std.push(target.std * calibration.std(*mean, *var, sigma[i % c]));
+            prediction.std.push(target.std * std);
+            let density = Density::scaled(*mean, std, Arc::clone(&shared[i % c]));
+            prediction.density.push(density.restored(target.mean, target.std));
             prediction.std_latent.push(target.std * (calibration.latent * var).sqrt());
         }
         prediction
@@ -273,7 +405,13 @@ impl Model {
         if self.header.schema.classes().is_none() {
             return Err(Error::inputs("a model of classes", "a model of numbers"));
         }
-        Ok(self.classes(&self.latent(&self.encode(inputs, rows)?)))
+        let mut prediction = self.classes(&self.latent(&self.encode(inputs, rows)?));
+        let stack = self.header.ensemble.as_ref().and_then(|ensemble| ensemble.class_stack.as_ref());
+        if let (Some(neighbours), Some(stack)) = (&self.class_neighbours, stack) {
+            let x = inputs.numbers(neighbours.kept().width, rows, Mode::Predict)?;
+            neighbours.join(stack, &x, &mut prediction);
+        }
+        Ok(prediction)
     }
 
     /// Classes that follow from latent functions.
@@ -291,6 +429,7 @@ impl Model {
             p: Vec::with_capacity(n * classes),
             latent_mean: Vec::with_capacity(n * classes),
             latent_std: Vec::with_capacity(n * classes),
+            familiarity: Vec::new(),
         };
         for (mean, var) in latent.mean.chunks_exact(c).zip(latent.var.chunks_exact(c)) {
             let scaled = |(f, v): (&f64, &f64)| calibration.slope * f * link.shrink(calibration.latent * v);
@@ -325,12 +464,8 @@ impl Model {
             .map(|output| {
                 let (y, mean, std) =
                     (column(y, output), column(&prediction.mean, output), column(&prediction.std, output));
-                let intervals = LEVELS.map(|level| self.header.calibration[output].interval(level));
-                let metrics = Metrics::new(&y, &mean, &std, |i, level| {
-                    let k = LEVELS.iter().position(|&l| l == level).expect("one of the three levels");
-                    let (low, high) = intervals[k];
-                    (mean[i] + low * std[i]..=mean[i] + high * std[i]).contains(&y[i])
-                });
+                let densities: Vec<&Density> = prediction.density.iter().skip(output).step_by(c).collect();
+                let metrics = Metrics::of_densities(&y, &mean, &std, &densities);
                 (self.header.schema.numbers()[output].name.clone(), Score::Number(metrics))
             })
             .collect();
@@ -339,30 +474,50 @@ impl Model {
 
     /// Scores the predicted classes of some rows against their true ones, before and after recalibration.
     pub fn score_classes(&self, inputs: &Inputs, rows: &[usize], y: &[u32]) -> Result<Scores, Error> {
-        let metrics = self.class_metrics(&self.latent(&self.encode(inputs, rows)?), y)?;
+        let prediction = self.predict_classes(inputs, rows)?;
+        let metrics = self.class_metrics(&prediction, &self.latent(&self.encode(inputs, rows)?), y)?;
         Ok(Scores::from([(self.header.schema.target_names().remove(0), Score::Classes(metrics))]))
     }
 
-    /// The same from latent functions; an error where the model predicts numbers, or labels do not fit.
-    pub fn class_metrics(&self, latent: &Latent, y: &[u32]) -> Result<ClassMetrics, Error> {
+    /// Scores of predicted classes, with those before recalibration beside them; an error where the model predicts numbers, or
+    /// labels do not fit.
+    pub fn class_metrics(
+        &self,
+        prediction: &ClassificationBatch,
+        latent: &Latent,
+        y: &[u32],
+    ) -> Result<ClassMetrics, Error> {
         let Some(labels) = self.header.schema.classes() else {
             return Err(Error::inputs("a model of classes", "a model of numbers"));
         };
         let rows = latent.mean.len() / self.outputs();
-        if y.len() != rows || y.iter().any(|&label| label as usize >= labels.len()) {
+        let fits = prediction.p.len() == rows * labels.len() && y.len() == rows;
+        if !fits || y.iter().any(|&label| label as usize >= labels.len()) {
             let expected = format!("{rows} labels of {} classes", labels.len());
             return Err(Error::inputs(expected, format!("{} others", y.len())));
         }
-        let score = |calibration| ClassMetrics::new(&self.classes_by(latent, calibration).p, y, labels);
+        let metrics = ClassMetrics::new(&prediction.p, y, labels);
         Ok(match self.header.class_calibration {
-            Some(calibration) => score(calibration).beside(score(ClassCalibration::none())),
-            None => score(ClassCalibration::none()),
+            Some(_) => {
+                let before = self.classes_by(latent, ClassCalibration::none());
+                metrics.beside(ClassMetrics::new(&before.p, y, labels))
+            }
+            None => metrics,
         })
     }
 }
 
 impl Network {
-    fn features(&self, inputs: &Inputs, rows: &[usize]) -> Result<Vec<f32>, Error> {
+    /// Latent mean `[N, C]` and variance `[N]`.
+    pub(crate) fn latent(&self, phi: &[f32], n: usize) -> (Vec<f64>, Vec<f64>) {
+        match (&self.posterior, &self.head) {
+            (Some(posterior), _) => posterior.predict(phi, n),
+            (None, FittedHead::Softmax { w, b }) => (read_out(phi, w, b), vec![0.0; n]),
+            (None, FittedHead::Process(_)) => unreachable!("a process is conditioned when it is made"),
+        }
+    }
+
+    pub(crate) fn features(&self, inputs: &Inputs, rows: &[usize]) -> Result<Vec<f32>, Error> {
         let (mut phi, d) = (Vec::new(), self.encoder.dim());
         for block in rows.chunks(BLOCK) {
             phi.extend(self.encoder.features(&self.theta, inputs, block)?);

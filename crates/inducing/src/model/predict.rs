@@ -1,6 +1,6 @@
 //! Predictions of data sets: what was named is read as the model's schema asks for it.
 
-use super::{Model, Predictions};
+use super::{Model, Predictions, RegressionBatch};
 use crate::dataset::{Dataset, Images, Inputs, Loaded, Origin, Schema, conform_images};
 use crate::error::Error;
 use crate::explain::Observed;
@@ -46,14 +46,14 @@ impl Model {
 
     /// Predicts some rows of inputs that are encoded already.
     pub fn predict_inputs(&self, inputs: &Inputs, rows: &[usize]) -> Result<Predictions, Error> {
-        let schema = &self.header().schema;
-        Ok(match schema.classes() {
+        Ok(match self.header().schema.classes() {
             Some(classes) => Predictions::classification(self.predict_classes(inputs, rows)?, classes),
-            None => {
-                let batch = self.predict_numbers(inputs, rows)?;
-                Predictions::regression(batch, &schema.target_names(), &self.header().calibration)
-            }
+            None => self.named(self.predict_numbers(inputs, rows)?),
         })
+    }
+
+    pub(crate) fn named(&self, batch: RegressionBatch) -> Predictions {
+        Predictions::regression(batch, &self.header().schema.target_names())
     }
 
     /// Reads a data set as this model's schema asks for it.

@@ -1,6 +1,6 @@
 //! What a model says of some rows, by columns or row by row.
 
-use super::Calibration;
+use super::Density;
 use crate::metrics::{entropy, predicted};
 use std::sync::Arc;
 
@@ -13,6 +13,23 @@ pub struct RegressionBatch {
     pub std: Vec<f64>,
     /// Standard deviation of the latent function, without noise.
     pub std_latent: Vec<f64>,
+    /// The whole density of y.
+    pub density: Vec<Density>,
+    /// Share of held-out rows that were at least as far from the training rows; empty without neighbours.
+    pub familiarity: Vec<f64>,
+}
+
+impl RegressionBatch {
+    pub(super) fn with_capacity(n: usize) -> Self {
+        let new = || Vec::with_capacity(n);
+        Self {
+            mean: new(),
+            std: new(),
+            std_latent: new(),
+            density: Vec::with_capacity(n),
+            familiarity: Vec::new(),
+        }
+    }
 }
 
 /// Predicted classes of some rows, row-major `[N, K]`.
@@ -26,6 +43,8 @@ pub struct ClassificationBatch {
     pub latent_mean: Vec<f64>,
     /// Standard deviation of each class's latent function; zero for a softmax layer.
     pub latent_std: Vec<f64>,
+    /// Share of held-out rows that were at least as far from the training rows; empty without neighbours.
+    pub familiarity: Vec<f64>,
 }
 
 impl ClassificationBatch {
@@ -51,7 +70,6 @@ impl ClassificationBatch {
 pub struct Predictions {
     batch: Batch,
     names: Arc<[Arc<str>]>,
-    calibration: Arc<[Calibration]>,
 }
 
 #[derive(Debug, Clone)]
@@ -61,12 +79,12 @@ enum Batch {
 }
 
 impl Predictions {
-    pub(super) fn regression(batch: RegressionBatch, names: &[String], calibration: &[Calibration]) -> Self {
-        Self { batch: Batch::Regression(batch), names: shared(names), calibration: calibration.into() }
+    pub(super) fn regression(batch: RegressionBatch, names: &[String]) -> Self {
+        Self { batch: Batch::Regression(batch), names: shared(names) }
     }
 
-    pub(super) fn classification(batch: ClassificationBatch, classes: &[String]) -> Self {
-        Self { batch: Batch::Classification(batch), names: shared(classes), calibration: Arc::new([]) }
+    pub(crate) fn classification(batch: ClassificationBatch, classes: &[String]) -> Self {
+        Self { batch: Batch::Classification(batch), names: shared(classes) }
     }
 
     /// How many rows there are.
@@ -111,7 +129,8 @@ impl Predictions {
                     mean: batch.mean[row * k + j],
                     std: batch.std[row * k + j],
                     std_latent: batch.std_latent[row * k + j],
-                    calibration: (Arc::clone(&self.calibration), j),
+                    density: batch.density[row * k + j].clone(),
+                    familiarity: batch.familiarity.get(row * k + j).copied(),
                 };
                 Prediction::Regression(Regression { targets: (0..k).map(target).collect() })
             }
@@ -122,6 +141,7 @@ impl Predictions {
                     p: part(&batch.p),
                     latent_mean: part(&batch.latent_mean),
                     latent_std: part(&batch.latent_std),
+                    familiarity: batch.familiarity.get(row).copied(),
                 })
             }
         })
@@ -217,22 +237,22 @@ pub struct TargetPrediction {
     pub std: f64,
     /// Standard deviation of the latent function, without noise.
     pub std_latent: f64,
-    calibration: (Arc<[Calibration]>, usize),
+    /// The whole density of an observation.
+    pub density: Density,
+    /// Share of held-out rows that were at least as far from the training rows: near zero, the row is like none of them.
+    /// `None` where the model keeps no rows.
+    pub familiarity: Option<f64>,
 }
 
 impl TargetPrediction {
-    fn calibration(&self) -> &Calibration {
-        &self.calibration.0[self.calibration.1]
-    }
-
     /// The value that an observation stays below with probability `p`.
     pub fn quantile(&self, p: f64) -> f64 {
-        self.mean + self.std * self.calibration().quantile(p)
+        self.density.quantile(p)
     }
 
     /// Both ends of the central interval that holds an observation with probability `level`.
     pub fn interval(&self, level: f64) -> (f64, f64) {
-        (self.quantile(0.5 - level / 2.0), self.quantile(0.5 + level / 2.0))
+        self.density.interval(level)
     }
 }
 
@@ -243,9 +263,16 @@ pub struct Classification {
     p: Vec<f64>,
     latent_mean: Vec<f64>,
     latent_std: Vec<f64>,
+    familiarity: Option<f64>,
 }
 
 impl Classification {
+    /// Share of held-out rows that were at least as far from the training rows: near zero, the row is like none of them.
+    /// `None` where the model keeps no rows.
+    pub fn familiarity(&self) -> Option<f64> {
+        self.familiarity
+    }
+
     /// The most probable class.
     pub fn label(&self) -> &str {
         &self.classes[predicted(&self.p)]

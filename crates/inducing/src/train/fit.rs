@@ -1,18 +1,23 @@
 //! From data made ready to a model: training of one network or one for each class, recalibration, scores.
 
+use super::class_stack::fit_classes;
+use super::crossfit::{Member, OutOfFold};
+use super::stack::{Known, sample};
 use super::{
     Fitted, NetworkEvent, NetworkState, NetworkTrainer, Outcome, Phase, Targets, TrainError, TrainingData,
 };
 use crate::config::{Config, Multiclass};
-use crate::dataset::{Prepared, Values};
+use crate::dataset::{Inputs, Prepared, Values};
 use crate::error::Error;
 use crate::explain::Observed;
 use crate::head::FittedHead;
 use crate::metrics::row_nll;
 use crate::model::{
-    Calibration, ClassCalibration, FORMAT_VERSION, HeldOut, Latent, Model, ModelHeader, NetworkHeader,
+    Calibration, ClassCalibration, Ensemble, FORMAT_VERSION, HeldOut, Latent, Model, ModelHeader,
+    NetworkHeader, OutOfFoldPredictions, Predictions, Score, Scores, Stacked,
 };
-use crate::nn::{Encoder, EncoderShape};
+use crate::neighbours::KeptRows;
+use crate::nn::{Encoder, EncoderShape, Mode};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -100,6 +105,17 @@ impl Prepared {
                 .map(|(labels, weights)| Targets::Classes { labels, classes: 2, weights })
                 .collect(),
         };
+        let members = if one_each.is_empty() { self.members(config) } else { Vec::new() };
+        let runs: Vec<Run<'_>> = match &members[..] {
+            [] => {
+                let whole = |targets| Run { targets, train: &self.train, validation: &self.validation };
+                runs.into_iter().map(whole).collect()
+            }
+            members => {
+                let runs = members.iter();
+                runs.map(|m| Run { targets, train: &m.train, validation: &m.held_out }).collect()
+            }
+        };
         let mut checkpoint = resume.unwrap_or_default();
         if checkpoint.networks.is_empty() {
             checkpoint.networks = vec![None; runs.len()];
@@ -113,7 +129,7 @@ impl Prepared {
             EventHub { runs: runs.len(), done: AtomicUsize::new(0), inner: Mutex::new((checkpoint, listen)) };
         // Networks of their own share nothing: a thread each is the best use of threads.
         let each = if runs.len() > 1 { 1 } else { threads };
-        let train = |(k, targets): (usize, Targets<'_>)| self.train(config, encoder, targets, k, each, &hub);
+        let train = |(k, run): (usize, Run<'_>)| self.train(config, encoder, run, k, each, &hub);
         let outcomes: Result<Vec<Outcome>, Error> = if threads > 1 {
             runs.into_par_iter().enumerate().with_max_len(1).map(train).collect()
         } else {
@@ -127,20 +143,19 @@ impl Prepared {
                 Outcome::Finished(network) => fitted.push(*network),
             }
         }
-        Ok(Fit::Finished(Box::new(self.finish(config, shape, fitted, threads)?)))
+        Ok(Fit::Finished(Box::new(self.finish(config, shape, fitted, &members, threads)?)))
     }
 
     fn train(
         &self,
         config: &Config,
         encoder: &dyn Encoder,
-        targets: Targets<'_>,
+        Run { targets, train, validation }: Run<'_>,
         k: usize,
         threads: usize,
         hub: &EventHub<'_>,
     ) -> Result<Outcome, Error> {
-        let start = self.start(config, encoder, targets, config.seed.wrapping_add(k as u64));
-        let (train, validation) = (&self.train[..], &self.validation[..]);
+        let start = self.start(config, encoder, targets, train, config.seed.wrapping_add(k as u64));
         let data = TrainingData { inputs: &self.inputs, targets, train, validation };
         let resume = hub.inner.lock().expect("no listener panicked").0.networks[k].clone();
         NetworkTrainer::new(config, encoder, start, data, threads)
@@ -153,6 +168,7 @@ impl Prepared {
         config: &Config,
         encoder: EncoderShape,
         fitted: Vec<Fitted>,
+        members: &[Member],
         threads: usize,
     ) -> Result<Model, Error> {
         let kernel = |head: &FittedHead| match head {
@@ -180,13 +196,16 @@ impl Prepared {
             history: first.history,
             metrics: BTreeMap::new(),
             others: headers,
+            ensemble: (!members.is_empty()).then(Ensemble::default),
         };
         let mut model = Model::new(header, networks, self.factory.as_ref(), threads)?;
-        if config.train.recalibrate && !self.validation.is_empty() {
+        if !members.is_empty() {
+            self.join(&mut model, config, members)?;
+        } else if config.train.recalibrate && !self.validation.is_empty() {
             let latent = model.latent(&model.encode(&self.inputs, &self.validation)?);
             match &self.values {
-                Values::Numbers(y) => self.calibrate(&mut model, &latent, y),
-                Values::Classes(labels) => self.calibrate_classes(&mut model, &latent, labels),
+                Values::Numbers(y) => calibrate(&mut model, &latent, y, &self.validation),
+                Values::Classes(labels) => calibrate_classes(&mut model, &latent, labels, &self.validation),
             }
         }
         for (part, rows) in [("validation", &self.validation), ("test", &self.test)] {
@@ -201,29 +220,129 @@ impl Prepared {
         Ok(model)
     }
 
-    fn calibrate(&self, model: &mut Model, latent: &Latent, y: &[f32]) {
-        let c = model.outputs();
-        for output in 0..c {
-            let held_out = |(i, &row): (usize, &usize)| {
-                let (mean, var) = (latent.mean[i * c + output], latent.var[i * c + output]);
-                HeldOut { residual: f64::from(y[row * c + output]) - mean, mean, var }
-            };
-            let held_out: Vec<HeldOut> = self.validation.iter().enumerate().map(held_out).collect();
-            model.header_mut().calibration[output] = Calibration::fit(&held_out, model.sigma(output));
-        }
+    fn keeps_neighbours(&self, config: &Config) -> bool {
+        config.neighbours.count > 0
+            && self.train.len() >= FEWEST_NEIGHBOURS
+            && (1..=MOST_COLUMNS).contains(&self.inputs.width())
+            && matches!(self.inputs, Inputs::Table(_))
     }
 
-    fn calibrate_classes(&self, model: &mut Model, latent: &Latent, labels: &[u32]) {
-        let (k, n) = (gp::classes_of(model.outputs()), self.validation.len());
-        let nll = |candidate: ClassCalibration| {
-            let p = model.classes_by(latent, candidate).p;
-            let of_row = |(p, &row): (&[f64], &usize)| row_nll(p, labels[row] as usize);
-            p.chunks_exact(k).zip(&self.validation).map(of_row).sum::<f64>() / n as f64
-        };
-        let has_variance = model.heads().next().is_some();
-        let calibration = ClassCalibration::fit(n, has_variance, nll);
-        model.header_mut().class_calibration = Some(calibration);
+    /// Joins the probabilities of an ensemble with the classes of the nearest rows.
+    fn join_classes(
+        &self,
+        model: &mut Model,
+        config: &Config,
+        latent: &Latent,
+        labels: &[u32],
+    ) -> Result<(), Error> {
+        let labels: Vec<u32> = self.train.iter().map(|&row| labels[row]).collect();
+        let mut prediction = model.classes(latent);
+        if self.keeps_neighbours(config) {
+            let width = self.inputs.width();
+            let x = self.inputs.numbers(width, &self.train, Mode::Predict)?;
+            let (stack, familiarity) = fit_classes(&x, width, &labels, &mut prediction.p, config);
+            prediction.familiarity = familiarity;
+            let y = labels.iter().map(|&label| label as f32).collect();
+            model
+                .set_class_neighbours(stack, KeptRows { x, y, errors: Vec::new(), folds: Vec::new(), width });
+        }
+        let metrics = Score::Classes(model.class_metrics(&prediction, latent, &labels)?);
+        let scores = Scores::from([(self.schema.target_names().remove(0), metrics)]);
+        model.header_mut().metrics.insert("out_of_fold".into(), scores);
+        let predictions = Predictions::classification(prediction, self.schema.classes().unwrap_or_default());
+        let (rows, latent) = (self.train.clone(), latent.clone());
+        model.set_out_of_fold(OutOfFoldPredictions { rows, predictions, latent });
+        Ok(())
     }
+
+    /// Joins the members of an ensemble by what they say of rows they never saw, and with the nearest rows.
+    fn join(&self, model: &mut Model, config: &Config, members: &[Member]) -> Result<(), Error> {
+        let folds = self.held_out(model, members)?;
+        let oof = OutOfFold::new(&folds, self.train.len(), model.outputs());
+        let latent = Latent { mean: oof.mean.clone(), var: oof.var.clone() };
+        let labels = match &self.values {
+            Values::Classes(labels) => {
+                calibrate_classes(model, &latent, labels, &self.train);
+                return self.join_classes(model, config, &latent, labels);
+            }
+            Values::Numbers(y) => y,
+        };
+        calibrate(model, &latent, labels, &self.train);
+        let (width, c) = (self.inputs.width(), model.outputs());
+        let linear = self.ridge(self.targets(), &self.train);
+        let Some(linear) = linear.filter(|_| self.keeps_neighbours(config)) else { return Ok(()) };
+        let x = self.inputs.numbers(width, &self.train, Mode::Predict)?;
+        let y = self.targets().batch(&self.train);
+        let (mut stacks, mut errors, mut out_of_fold) = (Vec::new(), vec![0.0; y.len()], Vec::new());
+        for k in 0..c {
+            let slopes = linear.iter().skip(k).step_by(c).map(|&b| f64::from(b)).collect();
+            let known = Known::new(&x, width, (&y, c, k), &oof, slopes, &folds);
+            let fitted = known.stack(config);
+            stacks.push(fitted.stack);
+            fitted.errors.into_iter().enumerate().for_each(|(i, error)| errors[i * c + k] = error);
+            out_of_fold.push(fitted.out_of_fold);
+        }
+        let count = out_of_fold[0].len();
+        let mut columns: Vec<_> = out_of_fold.into_iter().map(Vec::into_iter).collect();
+        let stacked: Vec<Stacked> =
+            (0..count * c).map(|at| columns[at % c].next().expect("as many of every output")).collect();
+        let predictions = model.restore(stacked);
+        let places: Vec<usize> = sample(self.train.len()).collect();
+        let rows: Vec<usize> = places.iter().map(|&i| self.train[i]).collect();
+        if let Observed::Numbers(y) = self.observed(&rows) {
+            let scores = model.score(&predictions, &y)?;
+            model.header_mut().metrics.insert("out_of_fold".into(), scores);
+        }
+        let (predictions, latent) = (model.named(predictions), latent.select(&places, c));
+        model.set_out_of_fold(OutOfFoldPredictions { rows, predictions, latent });
+        let mut by_row = vec![Vec::new(); self.train.len()];
+        for (member, fold) in folds.iter().enumerate() {
+            fold.places.iter().for_each(|&place| by_row[place].push(member as f32));
+        }
+        let folds = by_row.into_iter().flat_map(|mut members| {
+            members.resize(oof.repeats, -1.0);
+            members
+        });
+        model.set_neighbours(stacks, KeptRows { x, y, errors, folds: folds.collect(), width })
+    }
+}
+
+/// Fewer rows than this are no neighbourhood, and more columns than this have none.
+const FEWEST_NEIGHBOURS: usize = 16;
+const MOST_COLUMNS: usize = 256;
+
+/// What one network trains on.
+#[derive(Clone, Copy)]
+struct Run<'a> {
+    targets: Targets<'a>,
+    train: &'a [usize],
+    validation: &'a [usize],
+}
+
+/// Recalibrates numbers by latent functions of some rows.
+fn calibrate(model: &mut Model, latent: &Latent, y: &[f32], rows: &[usize]) {
+    let c = model.outputs();
+    for output in 0..c {
+        let held_out = |(i, &row): (usize, &usize)| {
+            let (mean, var) = (latent.mean[i * c + output], latent.var[i * c + output]);
+            HeldOut { residual: f64::from(y[row * c + output]) - mean, mean, var }
+        };
+        let held_out: Vec<HeldOut> = rows.iter().enumerate().map(held_out).collect();
+        model.header_mut().calibration[output] = Calibration::fit(&held_out, model.sigma(output));
+    }
+}
+
+/// Recalibrates classes by latent functions of some rows.
+fn calibrate_classes(model: &mut Model, latent: &Latent, labels: &[u32], rows: &[usize]) {
+    let k = gp::classes_of(model.outputs());
+    let nll = |candidate: ClassCalibration| {
+        let p = model.classes_by(latent, candidate).p;
+        let of_row = |(p, &row): (&[f64], &usize)| row_nll(p, labels[row] as usize);
+        p.chunks_exact(k).zip(rows).map(of_row).sum::<f64>() / rows.len() as f64
+    };
+    let has_variance = model.heads().next().is_some();
+    let calibration = ClassCalibration::fit(rows.len(), has_variance, nll);
+    model.header_mut().class_calibration = Some(calibration);
 }
 
 /// Where the networks' trainers report to.

@@ -5,6 +5,8 @@
 //! the epoch, so a run that goes on from the beginning of any epoch arrives at the same bytes.
 
 mod adam;
+mod class_stack;
+mod crossfit;
 mod fit;
 mod head_refit;
 mod initialise;
@@ -12,6 +14,7 @@ mod lbfgs;
 mod network_state;
 mod network_trainer;
 mod score;
+mod stack;
 mod start;
 mod step;
 mod targets;

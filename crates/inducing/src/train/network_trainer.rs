@@ -11,6 +11,9 @@ use rand_chacha::ChaCha8Rng;
 
 /// Rows whose features are computed at a time outside of training.
 const BLOCK: usize = 1024;
+/// Batches of an epoch at least, for members of an ensemble, and rows of a batch at least.
+const FEWEST_BATCHES: usize = 8;
+const SMALLEST_BATCH: usize = 32;
 /// Failures that are answered by a smaller step before the run gives up.
 const MOST_SETBACKS: usize = 8;
 
@@ -126,11 +129,14 @@ impl<'a> NetworkTrainer<'a> {
     }
 
     pub(super) fn batches(&self, phase: Phase) -> usize {
+        let (rows, train) = (self.data.train.len(), &self.config.train);
         let size = match phase {
-            Phase::Pretraining => self.config.train.pretrain_batch_size,
-            Phase::Likelihood => self.config.train.batch_size,
+            Phase::Pretraining => train.pretrain_batch_size.get(),
+            Phase::Likelihood => train.batch_size.get(),
         };
-        self.data.train.len().div_ceil(size.get())
+        // Members of an ensemble on few rows: smaller batches take less time and fit no worse.
+        let fewest = if train.crossfit_folds > 0 { FEWEST_BATCHES.min(rows / SMALLEST_BATCH) } else { 1 };
+        rows.div_ceil(size).max(fewest)
     }
 
     pub(super) fn planned_steps(&self) -> usize {

@@ -9,6 +9,7 @@ mod configuration;
 mod custom_encoder;
 mod divergence;
 mod early_stopping;
+mod ensemble;
 mod explain;
 mod fixture;
 mod golden;

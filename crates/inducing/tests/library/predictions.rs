@@ -23,6 +23,8 @@ fn chosen(prediction: &RegressionBatch, rows: &[usize]) -> RegressionBatch {
         mean: pick(&prediction.mean),
         std: pick(&prediction.std),
         std_latent: pick(&prediction.std_latent),
+        density: rows.iter().map(|&row| prediction.density[row].clone()).collect(),
+        familiarity: rows.iter().filter_map(|&row| prediction.familiarity.get(row).copied()).collect(),
     }
 }
 

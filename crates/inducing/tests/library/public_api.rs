@@ -118,7 +118,13 @@ fn predictions_by_columns_are_those_row_by_row() {
 /// What a batch says of some rows.
 fn part(batch: &RegressionBatch, rows: std::ops::Range<usize>) -> RegressionBatch {
     let of = |values: &[f64]| values[rows.clone()].to_vec();
-    RegressionBatch { mean: of(&batch.mean), std: of(&batch.std), std_latent: of(&batch.std_latent) }
+    RegressionBatch {
+        mean: of(&batch.mean),
+        std: of(&batch.std),
+        std_latent: of(&batch.std_latent),
+        density: batch.density[rows.clone()].to_vec(),
+        familiarity: batch.familiarity.get(rows).unwrap_or_default().to_vec(),
+    }
 }
 
 /// A stream has blocks of 8,192 rows, `predict` has all at once: whatever the blocks, a row has one prediction.
@@ -180,6 +186,7 @@ fn a_stream_of_classes_predicts_every_row_as_predict_does_and_says_what_it_did_n
             p: of(&expected.p),
             latent_mean: of(&expected.latent_mean),
             latent_std: of(&expected.latent_std),
+            familiarity: Vec::new(),
         };
         assert_eq!(block.predictions.as_classification(), Some(&own), "from row {start}");
         start += block.predictions.len();

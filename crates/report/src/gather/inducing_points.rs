@@ -43,8 +43,8 @@ pub(super) fn networks(
     let first = (&header.history, header.best_epoch);
     let others = header.others.iter().map(|other| (&other.history, other.best_epoch));
     let of_network = |(k, (history, best_epoch)): (usize, (&Vec<EpochRecord>, usize))| {
-        let name = match (header.others.is_empty(), header.schema.classes()) {
-            (false, Some(classes)) => format!("{} vs. rest", classes[k]),
+        let name = match header.schema.classes() {
+            Some(classes) if model.is_one_vs_rest() => format!("{} vs. rest", classes[k]),
             _ => String::new(),
         };
         let seconds = seconds.get(k).map_or(&[][..], Vec::as_slice);
@@ -95,7 +95,9 @@ pub(super) fn networks(
         }
         Ok(record)
     };
-    std::iter::once(first).chain(others).enumerate().map(of_network).collect()
+    // Members of an ensemble are alike: the first stands for all.
+    let shown = if header.ensemble.is_some() { 1 } else { usize::MAX };
+    std::iter::once(first).chain(others).take(shown).enumerate().map(of_network).collect()
 }
 
 fn epoch(record: &EpochRecord, seconds: Option<f64>) -> TrainingEpoch {

@@ -12,7 +12,7 @@ use crate::record::*;
 use inducing::Error;
 use inducing::dataset::Inputs;
 use inducing::explain::{ColumnImportance, Importance, Observed, Projection, RefineOptions};
-use inducing::model::{Features, Model};
+use inducing::model::{Features, Model, OutOfFoldPredictions};
 use std::collections::BTreeMap;
 use targets::{classification, regression};
 
@@ -80,6 +80,8 @@ pub struct GatherRequest<'a> {
     pub inducing: InducingRequest<'a>,
     /// True targets of the evaluated rows, at least one.
     pub observed: &'a Observed,
+    /// Predictions of the evaluated rows where the model must not be asked: of training rows, out of fold.
+    pub out_of_fold: Option<&'a OutOfFoldPredictions>,
     /// Duration of each epoch by network, where it is known.
     pub seconds: Vec<Vec<Option<f64>>>,
     /// Share of the page that this model may fill, in (0, 1].
@@ -132,13 +134,29 @@ impl<'a> ExampleCollector<'a> {
 pub fn gather(model: &Model, request: &GatherRequest<'_>) -> Result<ModelRecord, Error> {
     let evaluated = &request.inducing.evaluated;
     let features = model.encode(evaluated.inputs, evaluated.rows)?;
-    let latent = model.latent(&features);
+    let asked = model.latent(&features);
+    let latent = request.out_of_fold.map_or(&asked, |own| &own.latent);
     let mut collector = ExampleCollector::new(&request.inducing);
     let first = evaluated.examples.example(evaluated.rows[0]);
     let max_points = ((crate::max_points(&first.body) as f64 * request.page_share) as usize).max(50);
     let (targets, plotted) = match request.observed {
-        Observed::Numbers(y) => regression(model, &latent, y, max_points, &mut collector),
-        Observed::Classes(y) => classification(model, &latent, y, max_points, &mut collector)?,
+        Observed::Numbers(y) => {
+            let own = request.out_of_fold.and_then(|own| own.predictions.as_regression());
+            let prediction = match own {
+                Some(prediction) => prediction.clone(),
+                None => model.predict_numbers(evaluated.inputs, evaluated.rows)?,
+            };
+            let before = model.uncalibrated_numbers(latent);
+            regression(model, (&prediction, &before), y, max_points, &mut collector)
+        }
+        Observed::Classes(y) => {
+            let own = request.out_of_fold.and_then(|own| own.predictions.as_classification());
+            let prediction = match own {
+                Some(prediction) => prediction.clone(),
+                None => model.predict_classes(evaluated.inputs, evaluated.rows)?,
+            };
+            classification(model, (&prediction, latent), y, max_points, &mut collector)?
+        }
     };
     let networks = inducing_points::networks(model, &features, &request.seconds, &mut collector)?;
     Ok(ModelRecord {
@@ -211,10 +229,17 @@ fn facts(model: &Model) -> Vec<(String, String)> {
     }
     if let Some(head) = model.heads().next() {
         let m = head.z.len() / (head.w.len() / head.b.len());
-        let each = if header.others.is_empty() { "" } else { " per class" };
+        let each = match (header.others.is_empty(), model.is_one_vs_rest()) {
+            (true, _) => "",
+            (_, true) => " per class",
+            _ => " per member",
+        };
         facts.push(("Inducing points", format!("{m}{each}")));
     } else {
         facts.push(("Head", "softmax layer, no inducing points".into()));
+    }
+    if header.ensemble.is_some() {
+        facts.push(("Members", format!("{}, cross-fitted", header.others.len() + 1)));
     }
     facts.push(("Rows", format!("{train} training, {validation} validation, {test} test")));
     facts.push(("Best epoch", header.best_epoch.to_string()));

@@ -5,7 +5,7 @@ use super::{ExampleCollector, Origin};
 use crate::record::*;
 use inducing::Error;
 use inducing::metrics::{self, Metrics};
-use inducing::model::{Calibration, ClassificationBatch, Latent, Model};
+use inducing::model::{ClassificationBatch, Density, Latent, Model, RegressionBatch};
 
 /// Levels of the intervals whose coverage is measured.
 const LEVELS: [f64; 13] = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99];
@@ -13,13 +13,12 @@ const LEVELS: [f64; 13] = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.
 /// Records of all regression targets, and the positions of the plotted points among the evaluated rows.
 pub(super) fn regression(
     model: &Model,
-    latent: &Latent,
+    (prediction, uncalibrated): (&RegressionBatch, &RegressionBatch),
     y: &[f64],
     max_points: usize,
     collector: &mut ExampleCollector<'_>,
 ) -> (Vec<TargetRecord>, Vec<usize>) {
     let c = model.outputs();
-    let (prediction, uncalibrated) = (model.numbers(latent), model.uncalibrated_numbers(latent));
     let targets = model.header().schema.numbers();
     let standardised_sum = |of: &dyn Fn(usize) -> f64| -> Vec<f64> {
         let row = |i: usize| (0..c).map(|k| of(i * c + k) / targets[k].std).sum();
@@ -38,7 +37,7 @@ pub(super) fn regression(
             std: &column(&prediction.std),
             std_latent: &column(&prediction.std_latent),
             std_uncalibrated: &column(&uncalibrated.std),
-            calibration: &model.header().calibration[k],
+            densities: &prediction.density.iter().skip(k).step_by(c).collect::<Vec<_>>(),
         };
         TargetRecord::Regression(output.record(targets[k].name.clone(), &plotted, &examples))
     };
@@ -52,7 +51,7 @@ struct Output<'a> {
     std: &'a [f64],
     std_latent: &'a [f64],
     std_uncalibrated: &'a [f64],
-    calibration: &'a Calibration,
+    densities: &'a [&'a Density],
 }
 
 impl Output<'_> {
@@ -65,11 +64,15 @@ impl Output<'_> {
             std: std[i],
             std_latent: self.std_latent[i],
         };
-        let uncalibrated = Calibration::none();
+        let share = |inside: &dyn Fn(usize) -> bool| {
+            (0..y.len()).filter(|&i| inside(i)).count() as f64 / y.len() as f64
+        };
         let coverage = |level: f64| CoveragePoint {
             level,
-            calibrated: self.coverage(std, self.calibration.interval(level)),
-            uncalibrated: self.coverage(self.std_uncalibrated, uncalibrated.interval(level)),
+            calibrated: share(&|i| central(self.densities[i].cdf(y[i]), level)),
+            uncalibrated: share(&|i| {
+                central(metrics::normal_cdf((y[i] - mean[i]) / self.std_uncalibrated[i]), level)
+            }),
         };
         // In units of the largest error, whose square never overflows.
         let unit = y.iter().zip(*mean).map(|(y, mean)| (y - mean).abs()).fold(f64::MIN_POSITIVE, f64::max);
@@ -87,31 +90,24 @@ impl Output<'_> {
 
     /// Not looked up by the target's name: two targets may share one.
     fn metrics(&self) -> Metrics {
-        let intervals = metrics::LEVELS.map(|level| (level, self.calibration.interval(level)));
-        Metrics::new(self.y, self.mean, self.std, |i, level| {
-            intervals.iter().any(|(of, interval)| *of == level && self.inside(i, self.std, *interval))
-        })
+        Metrics::of_densities(self.y, self.mean, self.std, self.densities)
     }
+}
 
-    fn inside(&self, i: usize, std: &[f64], (low, high): (f64, f64)) -> bool {
-        (self.mean[i] + low * std[i]..=self.mean[i] + high * std[i]).contains(&self.y[i])
-    }
-
-    fn coverage(&self, std: &[f64], interval: (f64, f64)) -> f64 {
-        (0..self.y.len()).filter(|&i| self.inside(i, std, interval)).count() as f64 / self.y.len() as f64
-    }
+/// Whether a value whose distribution function is `p` lies in the central interval.
+fn central(p: f64, level: f64) -> bool {
+    (0.5 - level / 2.0..=0.5 + level / 2.0).contains(&p)
 }
 
 /// The record of the classes, and the positions of the plotted points among the evaluated rows.
 pub(super) fn classification(
     model: &Model,
-    latent: &Latent,
+    (prediction, latent): (&ClassificationBatch, &Latent),
     y: &[u32],
     max_points: usize,
     collector: &mut ExampleCollector<'_>,
 ) -> Result<(Vec<TargetRecord>, Vec<usize>), Error> {
-    let prediction = model.classes(latent);
-    let metrics = model.class_metrics(latent, y)?;
+    let metrics = model.class_metrics(prediction, latent, y)?;
     let k = prediction.classes;
     let (labels, entropy): (Vec<usize>, _) = (prediction.labels().collect(), prediction.entropy());
     let p = |i: usize, class: usize| prediction.p[i * k + class];
@@ -122,7 +118,7 @@ pub(super) fn classification(
     let rows = collector.request.evaluated.rows;
     let point = |&i: &usize| {
         let latent = i * k + if k == 2 { 1 } else { labels[i] };
-        let ClassificationBatch { latent_mean, latent_std, .. } = &prediction;
+        let ClassificationBatch { latent_mean, latent_std, .. } = prediction;
         ClassificationPoint {
             example: collector.index(Origin::Evaluated, rows[i]),
             truth: y[i] as usize,
@@ -149,11 +145,12 @@ pub(super) fn classification(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use inducing::model::Component;
 
     #[test]
     fn numbers_that_are_not_finite_are_summarised_without_panic() {
         let values = [0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300];
-        let none = Calibration::none();
+        let density = Density::mixture(vec![Component { weight: 1.0, mean: 0.0, std: 1.0 }]);
         for std in [[1.0; 5], [f64::NAN; 5], [f64::INFINITY; 5], [0.0; 5]] {
             let output = Output {
                 y: &values,
@@ -161,7 +158,7 @@ mod tests {
                 std: &std,
                 std_latent: &std,
                 std_uncalibrated: &std,
-                calibration: &none,
+                densities: &[&density; 5],
             };
             let record = output.record("y".into(), &[0, 1], &[0, 1]);
             assert_eq!((record.points.len(), record.coverage.len()), (2, LEVELS.len()));

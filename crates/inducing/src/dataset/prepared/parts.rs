@@ -31,7 +31,9 @@ pub(super) fn parts(rows: &[usize], classes: Option<Vec<u32>>, config: &Config) 
     };
     let wanted = of(config.train.validation_share);
     let least = FEWEST_HELD_OUT.min(rest.len() / 3) as f64 / rest.len().max(1) as f64;
-    let share = if wanted > 0.0 { wanted.max(least) } else { 0.0 };
+    // Members of an ensemble leave rows out in turns.
+    let crossfit = config.train.crossfit_folds.min(rest.len() / 2) >= 2;
+    let share = if wanted > 0.0 && !crossfit { wanted.max(least) } else { 0.0 };
     // Another stream of the same seed: the validation part must not follow from the test part.
     let (train, validation) = split(&rest, share, config.seed ^ 0x5eed);
     [train, validation, test]

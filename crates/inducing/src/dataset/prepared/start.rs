@@ -13,28 +13,29 @@ impl Prepared {
         config: &Config,
         encoder: &dyn Encoder,
         targets: Targets<'_>,
+        rows: &[usize],
         seed: u64,
     ) -> Start {
         let mut theta = encoder.initialise(seed);
         let readout = match self.encoder_shape(config) {
             EncoderShape::Mlp(shape) if shape.skip => {
                 let (width, c) = (shape.width, targets.outputs());
-                let started = self.ridge(targets).is_some_and(|values| {
+                let started = self.ridge(targets, rows).is_some_and(|values| {
                     let (beta, intercept) = values.split_at(width * c);
                     Mlp::new(shape).is_ok_and(|mlp| mlp.start_linear(&mut theta, beta, intercept))
                 });
                 if started { ReadoutStart::FirstFeatures } else { ReadoutStart::Random }
             }
             EncoderShape::Identity(_) => {
-                self.ridge(targets).map_or(ReadoutStart::Random, ReadoutStart::Linear)
+                self.ridge(targets, rows).map_or(ReadoutStart::Random, ReadoutStart::Linear)
             }
             _ => ReadoutStart::Random,
         };
         Start { theta, readout }
     }
 
-    /// Ridge regression of the targets on the inputs: `β [width, C]`, then the intercepts `[C]`.
-    pub(crate) fn ridge(&self, targets: Targets<'_>) -> Option<Vec<f32>> {
+    /// Ridge regression of some rows' targets on the inputs: `β [width, C]`, then the intercepts `[C]`.
+    pub(crate) fn ridge(&self, targets: Targets<'_>, rows: &[usize]) -> Option<Vec<f32>> {
         const WIDEST: usize = 512; // beyond it the normal equations cost more than they give
         const RIDGE: f64 = 1e-3;
         let (width, c) = (self.inputs.width(), targets.outputs());
@@ -43,8 +44,8 @@ impl Prepared {
         }
         let n = width + 1; // the last input is the constant
         let (mut gram, mut moments) = (vec![0.0; n * n], vec![0.0; n * c]);
-        let share = 1.0 / self.train.len() as f64;
-        for &row in &self.train {
+        let share = 1.0 / rows.len() as f64;
+        for &row in rows {
             let x = self.inputs.numbers(width, &[row], Mode::Predict).ok()?;
             let x: Vec<f64> = x.iter().chain([&1.0]).map(|&x| f64::from(x)).collect();
             let y = targets.batch(&[row]);

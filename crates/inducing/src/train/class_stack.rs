@@ -1,0 +1,88 @@
+//! Fits what joins class probabilities and neighbours to rows that the members had not seen.
+
+use crate::config::Config;
+use crate::metrics::row_nll;
+use crate::model::{ClassStack, Distances};
+use crate::neighbours::{Effort, Place, Rows, distances, fit, neighbours};
+use gp::{LocalProcess, Matern};
+use rayon::prelude::*;
+
+/// Classes whose indicators decide the length scales.
+const MOST_CLASSES: usize = 10;
+/// Rows that the grid looks at.
+const MOST_ROWS: usize = 5000;
+
+/// `p [N, K]` are out-of-fold probabilities of rows `x [N, d]` with these labels; they become those with neighbours. Also how
+/// familiar every row is.
+pub(crate) fn fit_classes(
+    x: &[f32],
+    width: usize,
+    labels: &[u32],
+    p: &mut [f64],
+    config: &Config,
+) -> (ClassStack, Vec<f64>) {
+    let n = labels.len();
+    let k = p.len() / n;
+    let count = config.neighbours.count.min(n - 1);
+    let frequencies: Vec<f64> =
+        (0..k).map(|c| labels.iter().filter(|&&l| l as usize == c).count() as f64 / n as f64).collect();
+    // Length scales by a process on what the frequencies leave of every class's indicator.
+    let indicators: Vec<Vec<f32>> = (usize::from(k == 2)..k.min(MOST_CLASSES))
+        .map(|c| {
+            labels.iter().map(|&l| f32::from(u8::from(l as usize == c)) - frequencies[c] as f32).collect()
+        })
+        .collect();
+    let pools: Vec<Rows<'_>> =
+        indicators.iter().map(|labels| Rows { coordinates: x, labels, width }).collect();
+    let spread = pools.iter().flat_map(|pool| pool.labels).map(|y| f64::from(*y).powi(2)).sum::<f64>();
+    let spread = spread / (n * pools.len()) as f64;
+    let start = LocalProcess {
+        family: Matern::Half,
+        groups: (0..width).collect(),
+        log_lengths: vec![(width as f64).sqrt().ln(); width],
+        log_scale: spread.max(1e-3).ln(),
+        log_noise: (0.2 * spread).max(1e-3).ln(),
+    };
+    let effort = Effort { rounds: 10, steps: 15, rows: (n / 8).clamp(16, 256) };
+    let process = fit(&pools, start, count, effort, config.seed);
+    let all: Vec<Place> = (0..n).map(|i| (0, i)).collect();
+    let found = neighbours(&pools[..1], &process, &all, count);
+    let r: Vec<Vec<f64>> =
+        (0..n).into_par_iter().map(|i| distances(pools[0], &process, i, &found[i])).collect();
+    let usual = Distances::new(r.iter().map(|r| Distances::of_row(r)).collect());
+    let mut stack = ClassStack { process, count, prior: None, reach: 1.0, frequencies, distances: usual };
+    let sample: Vec<usize> = (0..n).step_by(n.div_ceil(MOST_ROWS)).collect();
+    let before = p.to_vec();
+    let nll = |stack: &ClassStack| {
+        let of_row = |&i: &usize| {
+            let mut p = before[i * k..][..k].to_vec();
+            let classes: Vec<usize> = found[i].iter().map(|&j| labels[j as usize] as usize).collect();
+            stack.join(&mut p, &r[i], &classes);
+            row_nll(&p, labels[i] as usize)
+        };
+        sample.iter().map(of_row).sum::<f64>() / sample.len() as f64
+    };
+    let grid: Vec<(f64, f64)> = [0.05, 0.1, 0.2, 0.4, 0.8, 1.6]
+        .into_iter()
+        .flat_map(|reach| [0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0].map(|prior| (prior, reach)))
+        .collect();
+    let tried: Vec<(f64, f64, f64)> = grid
+        .into_par_iter()
+        .map(|(prior, reach)| (nll(&ClassStack { prior: Some(prior), reach, ..stack.clone() }), prior, reach))
+        .collect();
+    let best = tried.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
+    // Forty-two candidates find something in few rows even where there is nothing.
+    let margin = 1.0 / sample.len() as f64;
+    if let Some((value, prior, reach)) = best
+        && value < nll(&stack) - margin
+    {
+        (stack.prior, stack.reach) = (Some(prior), reach);
+    }
+    let familiarity = (0..n)
+        .map(|i| {
+            let classes: Vec<usize> = found[i].iter().map(|&j| labels[j as usize] as usize).collect();
+            stack.join(&mut p[i * k..][..k], &r[i], &classes)
+        })
+        .collect();
+    (stack, familiarity)
+}

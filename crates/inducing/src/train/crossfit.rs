@@ -1,0 +1,106 @@
+//! Cross-fitting: every member of an ensemble leaves one fold of the rows out, so that every row has predictions of
+//! members that never saw it. Calibration, stacking and scores need no validation part then.
+
+use crate::config::Config;
+use crate::dataset::{Prepared, Values};
+use crate::error::Error;
+use crate::model::Model;
+
+/// What a member trains on, and what it leaves out.
+#[derive(Debug, Clone)]
+pub(crate) struct Member {
+    pub(crate) train: Vec<usize>,
+    pub(crate) held_out: Vec<usize>,
+}
+
+/// What a member says of the rows it left out.
+#[derive(Debug, Clone)]
+pub(crate) struct HeldOutFold {
+    /// Their places among the training rows.
+    pub(crate) places: Vec<usize>,
+    /// Features `[n, D]`.
+    pub(crate) phi: Vec<f32>,
+    /// Latent means `[n, C]`.
+    pub(crate) mean: Vec<f64>,
+    /// Latent variances `[n]`.
+    pub(crate) var: Vec<f64>,
+}
+
+/// Predictions of every training row by members that never saw it, `[N, C]` in the order of the training rows.
+#[derive(Debug, Clone)]
+pub(crate) struct OutOfFold {
+    /// Mean of those members.
+    pub(crate) mean: Vec<f64>,
+    /// Their variance, and their own latent one.
+    pub(crate) var: Vec<f64>,
+    /// How many members a row has.
+    pub(crate) repeats: usize,
+}
+
+impl Prepared {
+    /// The members of an ensemble; empty where one network is trained.
+    pub(crate) fn members(&self, config: &Config) -> Vec<Member> {
+        let folds = config.train.crossfit_folds.min(self.train.len() / 2);
+        if folds < 2 {
+            return Vec::new();
+        }
+        let classes: Vec<u32> = match &self.values {
+            Values::Numbers(_) => vec![0; self.train.len()],
+            Values::Classes(labels) => self.train.iter().map(|&row| labels[row]).collect(),
+        };
+        let repeats = 0..config.train.crossfit_repeats.get() as u64;
+        let members = repeats.flat_map(|repeat| (0..folds).map(move |fold| (repeat, fold)));
+        members
+            .map(|(repeat, fold)| {
+                let seed = config.seed ^ (0x00f0_1d5e_ed00 + repeat);
+                let held_out = data::fold(&self.train, &classes, folds, fold, seed);
+                let train = self.train.iter().copied().filter(|row| held_out.binary_search(row).is_err());
+                Member { train: train.collect(), held_out }
+            })
+            .collect()
+    }
+
+    /// Asks every member for the rows it left out.
+    pub(crate) fn held_out(&self, model: &Model, members: &[Member]) -> Result<Vec<HeldOutFold>, Error> {
+        let mut place = vec![usize::MAX; self.inputs.rows()];
+        self.train.iter().enumerate().for_each(|(i, &row)| place[row] = i);
+        let ask = |(member, Member { held_out, .. }): (usize, &Member)| {
+            let network = &model.networks()[member];
+            let phi = network.features(&self.inputs, held_out)?;
+            let (mean, var) = network.latent(&phi, held_out.len());
+            let places = held_out.iter().map(|&row| place[row]).collect();
+            Ok(HeldOutFold { places, phi, mean, var })
+        };
+        members.iter().enumerate().map(ask).collect()
+    }
+}
+
+impl OutOfFold {
+    /// Joins what members say of `n` rows that they left out.
+    pub(crate) fn new(folds: &[HeldOutFold], n: usize, c: usize) -> Self {
+        let (mut sum, mut squares, mut within) = (vec![0.0; n * c], vec![0.0; n * c], vec![0.0; n * c]);
+        let mut times = vec![0_usize; n];
+        for HeldOutFold { places, mean, var, .. } in folds {
+            for (i, &place) in places.iter().enumerate() {
+                times[place] += 1;
+                for k in 0..c {
+                    let (at, mean) = (place * c + k, mean[i * c + k]);
+                    sum[at] += mean;
+                    squares[at] += mean * mean;
+                    within[at] += var[i];
+                }
+            }
+        }
+        // The only row of a class is in no fold: every member saw it, and it says nothing.
+        let repeats = times.iter().copied().max().unwrap_or(1).max(1);
+        let mut oof = Self { mean: sum, var: within, repeats };
+        for at in 0..n * c {
+            let times = times[at / c].max(1) as f64;
+            oof.mean[at] /= times;
+            let between = (squares[at] / times - oof.mean[at].powi(2)).max(0.0);
+            let unbiased = if times > 1.0 { between * times / (times - 1.0) } else { 0.0 };
+            oof.var[at] = oof.var[at] / times + unbiased;
+        }
+        oof
+    }
+}

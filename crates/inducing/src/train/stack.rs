@@ -1,0 +1,474 @@
+//! Fits what joins members and neighbours to rows that neither had seen.
+
+use super::crossfit::{HeldOutFold, OutOfFold};
+use super::lbfgs::descend;
+use crate::config::Config;
+use crate::metrics::gaussian_nll;
+use crate::model::{Distances, Local, Query, Stack, Stacked};
+use crate::neighbours::{Effort, Place, Rows, distances, feature_coordinates, fit, neighbours};
+use gp::{LocalProcess, LocalSpace, Matern};
+use rayon::prelude::*;
+
+/// Rows that the variance and the density are fitted to at most.
+const MOST_ROWS: usize = 20_000;
+/// Tables of at most this many rows look at this many neighbours at least.
+const FEW: usize = 2000;
+const FEW_COUNT: usize = 64;
+/// Variances are at least this part of the mean squared error.
+const FLOOR: f64 = 1e-4;
+/// Labels that are rounded to steps are never resolved finer than this part of one: a density has no end there.
+const LATTICE: f64 = 0.5;
+
+/// Training rows as neighbours see them, and what members say of them.
+pub(crate) struct Known<'a> {
+    /// `[N, d]`
+    pub(crate) x: &'a [f32],
+    pub(crate) width: usize,
+    /// Labels of one output `[N]`.
+    pub(crate) y: Vec<f32>,
+    /// Out-of-fold means and variances of it `[N]`.
+    pub(crate) mean: Vec<f64>,
+    pub(crate) var: Vec<f64>,
+    /// Linear model of it.
+    pub(crate) linear: Vec<f64>,
+    /// Members of an out-of-fold mean.
+    pub(crate) repeats: usize,
+    /// What every member says of the rows it left out, and which output this is.
+    pub(crate) folds: &'a [HeldOutFold],
+    pub(crate) output: (usize, usize),
+    /// h and u of every row: see [`Stack`].
+    features: Vec<[f64; 2]>,
+}
+
+/// A row's density without neighbours; distance and difference of labels of each neighbour.
+type Seen = (f64, Vec<(f64, f64)>);
+
+/// What a fit gives.
+pub(crate) struct Fitted {
+    pub(crate) stack: Stack,
+    /// Squared errors of every row when it was held out.
+    pub(crate) errors: Vec<f32>,
+    /// What is said of a sample of the rows.
+    pub(crate) out_of_fold: Vec<Stacked>,
+}
+
+/// Rows out of `n` that scores look at.
+pub(crate) fn sample(n: usize) -> impl Iterator<Item = usize> {
+    (0..n).step_by(n.div_ceil(MOST_ROWS).max(1))
+}
+
+impl<'a> Known<'a> {
+    pub(crate) fn new(
+        x: &'a [f32],
+        width: usize,
+        (y, c, k): (&[f32], usize, usize),
+        oof: &OutOfFold,
+        linear: Vec<f64>,
+        folds: &'a [HeldOutFold],
+    ) -> Self {
+        let column = |values: &[f64]| values.iter().skip(k).step_by(c).copied().collect();
+        let y = y.iter().skip(k).step_by(c).copied().collect();
+        let (mean, var) = (column(&oof.mean), column(&oof.var));
+        let (output, features) = ((c, k), Vec::new());
+        Self { x, width, y, mean, var, linear, repeats: oof.repeats, folds, output, features }
+    }
+
+    fn len(&self) -> usize {
+        self.y.len()
+    }
+
+    fn row(&self, i: usize) -> &[f32] {
+        &self.x[i * self.width..][..self.width]
+    }
+
+    /// Fits a stack.
+    pub(crate) fn stack(mut self, config: &Config) -> Fitted {
+        let n = self.len();
+        // Small tables can afford to look further.
+        let count = if n <= FEW { config.neighbours.count.max(FEW_COUNT) } else { config.neighbours.count };
+        let count = count.min(n.saturating_sub(1));
+        let residual = |i: usize| self.y[i] - crate::model::linear(&self.linear, self.row(i)) as f32;
+        let residuals: Vec<f32> = (0..n).map(residual).collect();
+        let rows = Rows { coordinates: self.x, labels: &residuals, width: self.width };
+        let spread = residuals.iter().map(|r| f64::from(*r).powi(2)).sum::<f64>() / n as f64;
+        let start = LocalProcess {
+            family: Matern::Half,
+            groups: (0..self.width).collect(),
+            log_lengths: vec![(self.width as f64).sqrt().ln(); self.width],
+            log_scale: spread.max(1e-3).ln(),
+            log_noise: (0.1 * spread).max(1e-3).ln(),
+        };
+        let effort = Effort { rounds: 14, steps: 15, rows: (n / 8).clamp(16, 256) };
+        let process = fit(&[rows], start, count, effort, config.seed);
+        let all: Vec<Place> = (0..n).map(|i| (0, i)).collect();
+        let found = neighbours(&[rows], &process, &all, count);
+        let feature_count = config.neighbours.feature_count;
+        let (feature_process, features, spread) = match feature_count {
+            0 => (None, self.mean.iter().map(|&mean| [mean, 0.0]).collect(), 0.0),
+            count => {
+                let lengths = process.inverse_lengths().into_iter().map(|w| w as f32).collect::<Vec<_>>();
+                let (process, features, spread) = self.by_features(&lengths, count, effort, config.seed);
+                (Some(process), features, spread)
+            }
+        };
+        self.features = features;
+        let mut stack = Stack {
+            process,
+            count,
+            linear: self.linear.clone(),
+            feature_process,
+            feature_count,
+            weights: [1.0, 0.0, 0.0],
+            parts: [1.0, 1.0, 0.1, 0.0, 0.0],
+            noise: 0.0,
+            usual_variance: f64::INFINITY,
+            usual_error: 0.0,
+            shape: vec![[1.0, 0.0, 1.0]],
+            prior: None,
+            reach: 1.0,
+            bandwidth: 0.1,
+            distances: Distances::default(),
+        };
+        let local = |stack: &Stack, errors: &[f32]| self.local(stack, &residuals, errors, &found);
+        let mut locals = local(&stack, &vec![0.0; n]);
+        stack.weights = self.weights(&locals, spread, feature_count > 0);
+        let errors: Vec<f32> = (0..n).map(|i| self.error(&stack, &locals[i], i).powi(2) as f32).collect();
+        stack.usual_error = errors.iter().map(|&e| f64::from(e)).sum::<f64>() / n as f64;
+        locals = local(&stack, &errors);
+        stack.usual_variance = quantile(locals.iter().map(|l| l.var).collect(), 0.99);
+        stack.distances = Distances::new(locals.iter().map(|local| local.distance).collect());
+        let sample: Vec<usize> = self.sample().collect();
+        self.fit_variance(&mut stack, &locals, &sample);
+        self.fit_shape(&mut stack, &locals, &sample);
+        self.fit_mixing(&mut stack, &locals, &sample, &found);
+        let sample = self.sample().map(|i| self.predict(&stack, &residuals, &errors, &found[i], i));
+        let sample = sample.collect();
+        Fitted { stack, errors, out_of_fold: sample }
+    }
+
+    /// Rows that scores look at.
+    pub(crate) fn sample(&self) -> impl Iterator<Item = usize> + use<> {
+        sample(self.len())
+    }
+
+    /// Everything about a row, by members that never saw it and by other rows.
+    fn predict(&self, stack: &Stack, residuals: &[f32], errors: &[f32], found: &[u32], i: usize) -> Stacked {
+        let rows = Rows { coordinates: self.x, labels: residuals, width: self.width };
+        let (differences, residuals) = rows.around(self.row(i), found);
+        let pick = |values: &[f32]| found.iter().map(|&j| f64::from(values[j as usize])).collect::<Vec<_>>();
+        let query = Query {
+            differences: &differences,
+            labels: &pick(&self.y),
+            residuals: &residuals,
+            errors: &pick(errors),
+            ..self.query(i)
+        };
+        stack.predict(query, &mut LocalSpace::default())
+    }
+
+    fn local(&self, stack: &Stack, residuals: &[f32], errors: &[f32], found: &[Vec<u32>]) -> Vec<Local> {
+        let rows = Rows { coordinates: self.x, labels: residuals, width: self.width };
+        let of_row = |space: &mut LocalSpace, i: usize| {
+            let (differences, residuals) = rows.around(self.row(i), &found[i]);
+            let errors: Vec<f64> = found[i].iter().map(|&j| f64::from(errors[j as usize])).collect();
+            let query =
+                Query { differences: &differences, residuals: &residuals, errors: &errors, ..self.query(i) };
+            stack.local(query, space)
+        };
+        (0..self.len()).into_par_iter().map_init(LocalSpace::default, of_row).collect()
+    }
+
+    /// What is asked about a row, but for its neighbours.
+    fn query(&self, i: usize) -> Query<'_> {
+        let (x, features) = (self.row(i), self.features.get(i).copied().unwrap_or_default());
+        let (mean, var) = (self.mean[i], self.var[i]);
+        Query { x, mean, var, features, differences: &[], labels: &[], residuals: &[], errors: &[] }
+    }
+
+    /// The process of each member on the rows it left out; what it says of every one of them by the others, and how much the
+    /// members that left a row out differ.
+    fn by_features(
+        &self,
+        weights: &[f32],
+        count: usize,
+        effort: Effort,
+        seed: u64,
+    ) -> (LocalProcess, Vec<[f64; 2]>, f64) {
+        let (c, k) = self.output;
+        let pools: Vec<(Vec<f32>, Vec<f32>)> = self
+            .folds
+            .iter()
+            .map(|fold| {
+                let (n, mean) = (fold.places.len(), |i: usize| fold.mean[i * c + k]);
+                let x = |i: usize| self.row(fold.places[i]);
+                let label = |(i, &place): (usize, &usize)| self.y[place] - mean(i) as f32;
+                let labels = fold.places.iter().enumerate().map(label).collect();
+                (feature_coordinates(n, x, weights, &fold.phi, mean), labels)
+            })
+            .collect();
+        let features = self.folds[0].phi.len() / self.folds[0].places.len();
+        let width = weights.len() + features + 1;
+        let pools: Vec<Rows<'_>> =
+            pools.iter().map(|(coordinates, labels)| Rows { coordinates, labels, width }).collect();
+        let squares = pools.iter().flat_map(|pool| pool.labels).map(|y| f64::from(*y).powi(2));
+        let spread = squares.sum::<f64>() / pools.iter().map(Rows::len).sum::<usize>() as f64;
+        let groups = [vec![0; weights.len()], vec![1; features], vec![2]].concat();
+        let start = LocalProcess {
+            family: Matern::Half,
+            groups,
+            log_lengths: vec![1.5_f64.ln(), 3_f64.ln(), 0.0],
+            log_scale: spread.max(1e-4).ln(),
+            log_noise: (0.3 * spread).max(1e-3).ln(),
+        };
+        let process = fit(&pools, start, count, effort, seed ^ 0xfea);
+        let places: Vec<Place> =
+            pools.iter().enumerate().flat_map(|(m, pool)| (0..pool.len()).map(move |i| (m, i))).collect();
+        let found = neighbours(&pools, &process, &places, count);
+        let condition = |space: &mut LocalSpace, (&(m, i), found): (&Place, &Vec<u32>)| {
+            let (differences, labels) = pools[m].around(pools[m].row(i), found);
+            let (add, var) =
+                process.condition(&differences, &labels, space).unwrap_or((0.0, process.log_scale.exp()));
+            (self.folds[m].mean[i * c + k] + add, var)
+        };
+        let said: Vec<(f64, f64)> =
+            places.par_iter().zip(&found).map_init(LocalSpace::default, condition).collect();
+        // Sums of means, of their squares, of variances, and how many.
+        let mut sums = vec![[0.0; 4]; self.len()];
+        for ((m, i), (mean, var)) in places.into_iter().zip(said) {
+            let sum = &mut sums[self.folds[m].places[i]];
+            *sum = [sum[0] + mean, sum[1] + mean * mean, sum[2] + var, sum[3] + 1.0];
+        }
+        let mut apart = 0.0;
+        let features = sums.iter().enumerate().map(|(i, [mean, squares, var, n])| match n {
+            0.0 => [self.mean[i], 0.0],
+            n => {
+                apart += (squares / n - (mean / n).powi(2)).max(0.0) * n / (n - 1.0).max(1.0);
+                [mean / n, var / n]
+            }
+        });
+        let features = features.collect();
+        (process, features, apart / self.len() as f64)
+    }
+
+    /// Weights of members, neighbours and features: what their errors out of fold suggest, corrected for the ensemble having more
+    /// members than a row out of fold. Not negative, they sum to one.
+    fn weights(&self, locals: &[Local], spread: f64, with_features: bool) -> [f64; 3] {
+        let n = self.len() as f64;
+        let mut errors = [[0.0; 3]; 3];
+        for (i, local) in locals.iter().enumerate() {
+            let y = f64::from(self.y[i]);
+            let e = [y - self.mean[i], y - local.mean, y - self.features[i][0]];
+            for (row, a) in errors.iter_mut().zip(e) {
+                row.iter_mut().zip(e).for_each(|(sum, b)| *sum += a * b / n);
+            }
+        }
+        if self.repeats > 1 {
+            let share = 1.0 / self.repeats as f64 - 1.0 / self.folds.len() as f64;
+            let members = self.var.iter().sum::<f64>() / n;
+            errors[0][0] -= share * members;
+            errors[2][2] -= share * spread;
+            // Both follow the same members.
+            let both = share * members.min(spread);
+            errors[0][2] -= both;
+            errors[2][0] -= both;
+        }
+        simplex(&errors, if with_features { 3 } else { 2 })
+    }
+
+    fn error(&self, stack: &Stack, local: &Local, i: usize) -> f64 {
+        f64::from(self.y[i]) - stack.mean(self.mean[i], local.mean, self.features[i][0])
+    }
+
+    /// Median step from one label to the next larger: of counts and other rounded labels it is large.
+    fn step_of_labels(&self) -> f64 {
+        let mut labels = self.y.clone();
+        labels.sort_by(f32::total_cmp);
+        labels.dedup();
+        let steps: Vec<f64> = labels.windows(2).map(|pair| f64::from(pair[1] - pair[0])).collect();
+        if steps.is_empty() { 0.0 } else { quantile(steps, 0.5) }
+    }
+
+    /// Parts of the variance by the density of held-out errors.
+    fn fit_variance(&self, stack: &mut Stack, locals: &[Local], sample: &[usize]) {
+        let floor = FLOOR * stack.usual_error.max(1e-9);
+        let rows: Vec<([f64; 6], f64, f64)> = sample
+            .iter()
+            .map(|&i| {
+                let local = &locals[i];
+                let disagreement = (self.mean[i] - local.mean).powi(2);
+                let parts = [self.var[i], local.var, disagreement, self.features[i][1], local.noise, 1.0];
+                let unusual = (local.var - stack.usual_variance).max(0.0);
+                (parts, floor + unusual, self.error(stack, local, i).powi(2))
+            })
+            .collect();
+        let average = |k: usize| rows.iter().map(|(parts, ..)| parts[k]).sum::<f64>() / rows.len() as f64;
+        // Every part begins with a share of the error.
+        let start: Vec<f64> =
+            (0..6).map(|k| (0.15 * stack.usual_error / average(k).max(1e-9)).max(1e-9).ln()).collect();
+        let mut theta = start.clone();
+        descend(&mut theta, 200, |theta, gradient| {
+            gradient.fill(0.0);
+            let a: Vec<f64> = theta.iter().map(|t| t.exp()).collect();
+            let mut sum = 0.0;
+            for (parts, least, square) in &rows {
+                let var = least + parts.iter().zip(&a).map(|(p, a)| p * a).sum::<f64>();
+                sum += 0.5 * (var.ln() + square / var);
+                let by = 0.5 * (1.0 / var - square / (var * var));
+                for ((g, p), a) in gradient.iter_mut().zip(parts).zip(&a) {
+                    *g += by * p * a;
+                }
+            }
+            // A weak pull towards the start: parts that say nothing stay small but do not vanish.
+            for ((g, t), s) in gradient.iter_mut().zip(theta).zip(&start) {
+                sum += 0.25 * (t - s) * (t - s);
+                *g += 0.5 * (t - s);
+            }
+            sum
+        });
+        let a: Vec<f64> = theta.iter().map(|t| t.exp()).collect();
+        // Few rows look better than they are by what was fitted to them (Akaike's correction).
+        let honest = 1.0 + 2.0 * (self.width + 11) as f64 / self.len() as f64;
+        stack.parts = [a[0], a[1], a[2], a[3], a[4]].map(|part| honest * part);
+        stack.noise = honest * (a[5] + floor);
+    }
+
+    fn std(&self, stack: &Stack, local: &Local, i: usize) -> f64 {
+        let latent = stack.latent_variance(self.query(i), local);
+        (latent + stack.parts[4] * local.noise + stack.noise).sqrt()
+    }
+
+    /// The shape of standardised errors: a few Gaussians, by expectation and maximisation.
+    fn fit_shape(&self, stack: &mut Stack, locals: &[Local], sample: &[usize]) {
+        const FEWEST: usize = 60;
+        const ROUNDS: usize = 60;
+        let z: Vec<f64> = sample
+            .iter()
+            .map(|&i| self.error(stack, &locals[i], i) / self.std(stack, &locals[i], i))
+            .collect();
+        if z.len() < FEWEST {
+            return;
+        }
+        let count = if z.len() < 400 { 2 } else { 4 };
+        let mut shape: Vec<[f64; 3]> =
+            (0..count).map(|k| [1.0 / count as f64, 0.0, 0.3 * 2.0_f64.powi(k)]).collect();
+        for _ in 0..ROUNDS {
+            let mut sums = vec![[0.0; 3]; shape.len()];
+            for &z in &z {
+                let p: Vec<f64> =
+                    shape.iter().map(|[w, m, s]| w * (-gaussian_nll(z, *m, *s)).exp()).collect();
+                let total = p.iter().sum::<f64>().max(1e-300);
+                for (sums, p) in sums.iter_mut().zip(&p) {
+                    let share = p / total;
+                    sums[0] += share;
+                    sums[1] += share * z;
+                    sums[2] += share * z * z;
+                }
+            }
+            // As if four rows more had been seen, of a Gaussian.
+            let prior = 4.0 / shape.len() as f64;
+            for (component, [n, sum, squares]) in shape.iter_mut().zip(sums) {
+                let mean = sum / (n + prior);
+                let var = (squares - 2.0 * mean * sum + n * mean * mean + prior) / (n + prior);
+                *component = [(n + prior) / (z.len() as f64 + 4.0), mean, var.sqrt().max(0.02)];
+            }
+        }
+        stack.shape = shape;
+    }
+
+    /// How much the neighbours' labels count, by a grid.
+    fn fit_mixing(&self, stack: &mut Stack, locals: &[Local], sample: &[usize], found: &[Vec<u32>]) {
+        const MOST: usize = 5000;
+        let step = sample.len().div_ceil(MOST);
+        let sample: Vec<usize> = sample.iter().copied().step_by(step).collect();
+        let rows_of_y = Rows { coordinates: self.x, labels: &self.y, width: self.width };
+        // Density without neighbours, and each neighbour's distance and difference of labels.
+        let rows: Vec<Seen> = sample
+            .par_iter()
+            .map(|&i| {
+                let std = self.std(stack, &locals[i], i);
+                let z = self.error(stack, &locals[i], i) / std;
+                let p: f64 = stack.shape.iter().map(|[w, m, s]| w * (-gaussian_nll(z, *m, *s)).exp()).sum();
+                let r = distances(rows_of_y, &stack.process, i, &found[i]).into_iter();
+                let apart = found[i].iter().map(|&j| f64::from(self.y[j as usize] - self.y[i]));
+                (p / std, r.zip(apart).collect())
+            })
+            .collect();
+        let plain = -rows.iter().map(|(p, _)| p.max(1e-300).ln()).sum::<f64>() / rows.len() as f64;
+        let narrowest = LATTICE * self.step_of_labels();
+        let grid: Vec<(f64, f64)> = [0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6]
+            .into_iter()
+            .flat_map(|reach| [0.01, 0.02, 0.05, 0.1, 0.2, 0.4].map(|h: f64| (reach, h.max(narrowest))))
+            .collect();
+        let best = grid
+            .into_par_iter()
+            .map(|(reach, bandwidth)| {
+                let sums: Vec<(f64, f64)> = rows
+                    .iter()
+                    .map(|(_, near)| {
+                        near.iter().fold((0.0, 0.0), |(q, k), (r, y)| {
+                            let weight = (-r / reach).exp();
+                            (q + weight * (-gaussian_nll(*y, 0.0, bandwidth)).exp(), k + weight)
+                        })
+                    })
+                    .collect();
+                let nll = |prior: f64| {
+                    let of_row = |((p, _), (q, k)): (&Seen, &(f64, f64))| {
+                        -((prior * p + q) / (prior + k)).max(1e-300).ln()
+                    };
+                    rows.iter().zip(&sums).map(of_row).sum::<f64>() / rows.len() as f64
+                };
+                let priors = [0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0];
+                let (value, prior) = priors
+                    .into_iter()
+                    .map(|prior| (nll(prior), prior))
+                    .min_by(|a, b| a.0.total_cmp(&b.0))
+                    .expect("not empty");
+                (value, prior, reach, bandwidth)
+            })
+            .collect::<Vec<_>>()
+            .into_iter()
+            .min_by(|a, b| a.0.total_cmp(&b.0));
+        // Few rows must gain more: a label that is there twice by chance would be believed.
+        let margin = 2.0 / (rows.len() as f64).sqrt() * 0.25;
+        if let Some((value, prior, reach, bandwidth)) = best
+            && value < plain - margin.max(0.005)
+        {
+            (stack.prior, stack.reach, stack.bandwidth) = (Some(prior), reach, bandwidth);
+        }
+    }
+}
+
+fn quantile(mut values: Vec<f64>, p: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[((values.len() - 1) as f64 * p) as usize]
+}
+
+/// The weights `w ≥ 0`, `Σw = 1` of the first `count` that minimise `wᵀEw`: the best of all faces.
+fn simplex(errors: &[[f64; 3]; 3], count: usize) -> [f64; 3] {
+    let mut best = (f64::INFINITY, [1.0, 0.0, 0.0]);
+    for face in 1_usize..1 << count {
+        let chosen: Vec<usize> = (0..count).filter(|k| face >> k & 1 == 1).collect();
+        let m = chosen.len();
+        // E w = 1 up to a factor; a little on the diagonal, for two that are the same.
+        let ridge = 1e-9 * chosen.iter().map(|&k| errors[k][k]).fold(1e-300, f64::max);
+        let matrix: Vec<f64> = chosen
+            .iter()
+            .flat_map(|&i| chosen.iter().map(move |&j| errors[i][j] + if i == j { ridge } else { 0.0 }))
+            .collect();
+        let Ok(solved) = gp::solve_ridge(&matrix, &vec![1.0; m], 0.0) else { continue };
+        let total: f64 = solved.iter().sum();
+        if !(total.is_finite() && total != 0.0) || solved.iter().any(|w| w / total < 0.0) {
+            continue;
+        }
+        let mut weights = [0.0; 3];
+        chosen.iter().zip(&solved).for_each(|(&k, w)| weights[k] = w / total);
+        let value: f64 = (0..3)
+            .flat_map(|i| (0..3).map(move |j| (i, j)))
+            .map(|(i, j)| weights[i] * errors[i][j] * weights[j])
+            .sum();
+        if value < best.0 {
+            best = (value, weights);
+        }
+    }
+    best.1
+}
