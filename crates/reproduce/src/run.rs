@@ -54,15 +54,11 @@ impl Context {
         let stop_below = request.stop_below();
         let fit = prepared.fit(&config, threads, resume, &mut |event| {
             match event {
-                Event::Step { done, planned, .. } => {
-                    if done.is_multiple_of(64) {
-                        observer.progressed(&name, done as f64 / planned.max(1) as f64);
-                    }
+                Event::Step { done, planned, .. } if done.is_multiple_of(64) => {
+                    observer.progressed(&name, done as f64 / planned.max(1) as f64);
                 }
-                Event::Record { record, .. } => {
-                    if good_enough(record, stop_below) {
-                        reached = Some(record.epoch);
-                    }
+                Event::Record { record, .. } if good_enough(record, stop_below) => {
+                    reached = Some(record.epoch);
                 }
                 // The beginning of the next epoch: what is reached is what stands here.
                 Event::Checkpoint(_) if reached.is_some() => return false,
