@@ -11,13 +11,13 @@ pub struct NeighboursConfig {
     pub count: usize,
     /// How many of the rows that a member left out are looked at in its feature space; 0 for none.
     pub feature_count: usize,
-    /// Rows that are kept at most, a random sample of them.
+    /// Rows that are kept, and that join members and neighbours, at most: a random sample of many.
     pub max_rows: NonZeroUsize,
 }
 
 impl Default for NeighboursConfig {
     fn default() -> Self {
-        Self { count: 0, feature_count: 0, max_rows: NonZeroUsize::new(100_000).expect("not zero") }
+        Self { count: 0, feature_count: 0, max_rows: NonZeroUsize::new(50_000).expect("not zero") }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What joins class probabilities and the classes of the nearest training rows.
 //!
 //! ```text
-//! p(c) = (λ·p₀(c) + Σ_j κ_j·[c_j = c]) / (λ + Σ_j κ_j)        κ_j = exp(−r_j/ρ)
+//! p(c) = (λ·p₀(c) + Σ_j κ_j·[c_j = c]) / (λ + Σ_j κ_j)        κ_j = exp(−r_j/r₀)
 //! ```
 //! Near training rows it counts them, far from all of them it goes over to the classes' frequencies.
 
@@ -20,7 +20,7 @@ pub struct ClassStack {
     pub count: usize,
     /// λ; none without the neighbours' classes.
     pub prior: Option<f64>,
-    /// ρ, in length scales.
+    /// r₀, in length scales.
     pub reach: f64,
     /// Share of each class.
     pub frequencies: Vec<f64>,

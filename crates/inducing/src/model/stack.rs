@@ -1,12 +1,12 @@
 //! What joins the members of an ensemble and the nearest training rows: one mean, a variance in parts, one density.
 //!
 //! ```text
-//! μ  = w₁f̄ + w₂g + w₃h                                      f̄ mean of members; g, v the process on the nearest rows;
-//!                                                           h, u members with the nearest of the rows they left out
-//! s² = a₁V + a₂v + a₃(f̄−g)² + a₄u + a₅n + b + max(0, v−v₉₅)  V between members, n squared errors of the nearest rows
-//! p  = (λ·p₀ + Σ_j κ_j·N(y_j, h²)) / (λ + Σ_j κ_j)         p₀ a shape scaled by μ and s, κ_j = exp(−r_j/ρ)
+//! μ     = w₁f̄ + w₂g + w₃h                            f̄ mean of members, g of the process on the nearest rows,
+//!                                                     h of members with the nearest of the rows they left out
+//! var y = a₁v_f + a₂v_g + a₃(f̄−g)² + a₄v_h + a₅n + a₆ + max(0, v_g − v₉₉)       n squared errors of the nearest rows
+//! p     = (λ·p₀ + Σ_j κ_j·N(y_j, η²)) / (λ + Σ_j κ_j)   p₀ a shape scaled by μ and var y, κ_j = exp(−r_j/r₀)
 //! ```
-//! Far from all rows μ goes over to a linear model, and s is at least the targets' own deviation. All of it is fitted to rows
+//! Far from all rows μ goes over to a linear model, and the deviation is at least the targets' own deviation. All of it is fitted to rows
 //! that neither the members nor the process had seen, for standardised targets.
 
 use super::Distances;
@@ -32,9 +32,9 @@ pub struct Stack {
     pub weights: [f64; 3],
     /// a₁ to a₅
     pub parts: [f64; 5],
-    /// b
+    /// a₆
     pub noise: f64,
-    /// v₉₅
+    /// v₉₉
     pub usual_variance: f64,
     /// The mean squared error of held-out rows, which counts as one neighbour's.
     pub usual_error: f64,
@@ -42,9 +42,9 @@ pub struct Stack {
     pub shape: Vec<[f64; 3]>,
     /// λ; none without the neighbours' labels.
     pub prior: Option<f64>,
-    /// ρ, in length scales.
+    /// r₀, in length scales.
     pub reach: f64,
-    /// h
+    /// η
     pub bandwidth: f64,
     /// Of held-out rows.
     pub distances: Distances,
@@ -57,9 +57,9 @@ pub(crate) struct Query<'a> {
     pub(crate) x: &'a [f32],
     /// f̄
     pub(crate) mean: f64,
-    /// V
+    /// v_f
     pub(crate) var: f64,
-    /// h and u; f̄ and 0 without.
+    /// h and v_h; f̄ and 0 without.
     pub(crate) features: [f64; 2],
     /// Differences of the nearest rows from x, `[k, d]`.
     pub(crate) differences: &'a [f64],
@@ -76,7 +76,7 @@ pub(crate) struct Query<'a> {
 pub(crate) struct Local {
     /// g
     pub(crate) mean: f64,
-    /// v
+    /// v_g
     pub(crate) var: f64,
     /// n
     pub(crate) noise: f64,
@@ -186,7 +186,7 @@ impl Stack {
         f * members + g * local + h * features
     }
 
-    /// `a₁V + a₂v + a₃(f̄−g)² + a₄u + max(0, v − v₉₅)`
+    /// `a₁v_f + a₂v_g + a₃(f̄−g)² + a₄v_h + max(0, v_g − v₉₉)`
     pub(crate) fn latent_variance(&self, query: Query<'_>, local: &Local) -> f64 {
         let [a, b, c, d, _] = self.parts;
         let unusual = (local.var - self.usual_variance).max(0.0);

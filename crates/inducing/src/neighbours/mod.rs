@@ -164,7 +164,7 @@ impl Neighbours {
         blocks.into_iter().flatten().collect()
     }
 
-    /// h and u of some rows: each member with the nearest of the rows it left out, on average.
+    /// h and v_h of some rows: each member with the nearest of the rows it left out, on average.
     #[allow(clippy::too_many_arguments)]
     fn by_features(
         &self,

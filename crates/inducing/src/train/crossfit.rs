@@ -5,6 +5,9 @@ use crate::config::Config;
 use crate::dataset::{Prepared, Values};
 use crate::error::Error;
 use crate::model::Model;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
 
 /// What a member trains on, and what it leaves out.
 #[derive(Debug, Clone)]
@@ -16,7 +19,7 @@ pub(crate) struct Member {
 /// What a member says of the rows it left out.
 #[derive(Debug, Clone)]
 pub(crate) struct HeldOutFold {
-    /// Their places among the training rows.
+    /// Their places among the kept rows.
     pub(crate) places: Vec<usize>,
     /// Features `[n, D]`.
     pub(crate) phi: Vec<f32>,
@@ -26,7 +29,7 @@ pub(crate) struct HeldOutFold {
     pub(crate) var: Vec<f64>,
 }
 
-/// Predictions of every training row by members that never saw it, `[N, C]` in the order of the training rows.
+/// Predictions of every training row by members that never saw it, `[N, C]` in the order of the kept rows.
 #[derive(Debug, Clone)]
 pub(crate) struct OutOfFold {
     /// Mean of those members.
@@ -60,15 +63,33 @@ impl Prepared {
             .collect()
     }
 
-    /// Asks every member for the rows it left out.
-    pub(crate) fn held_out(&self, model: &Model, members: &[Member]) -> Result<Vec<HeldOutFold>, Error> {
+    /// Training rows that join members and neighbours: all, or a random sample of many.
+    pub(crate) fn kept(&self, config: &Config) -> Vec<usize> {
+        let mut rows = self.train.clone();
+        let most = config.neighbours.max_rows.get();
+        if rows.len() > most {
+            rows.shuffle(&mut ChaCha8Rng::seed_from_u64(config.seed ^ 0x6b65_7074));
+            rows.truncate(most);
+            rows.sort_unstable();
+        }
+        rows
+    }
+
+    /// Asks every member for those of some rows that it left out.
+    pub(crate) fn held_out(
+        &self,
+        model: &Model,
+        members: &[Member],
+        rows: &[usize],
+    ) -> Result<Vec<HeldOutFold>, Error> {
         let mut place = vec![usize::MAX; self.inputs.rows()];
-        self.train.iter().enumerate().for_each(|(i, &row)| place[row] = i);
+        rows.iter().enumerate().for_each(|(i, &row)| place[row] = i);
         let ask = |(member, Member { held_out, .. }): (usize, &Member)| {
             let network = &model.networks()[member];
-            let phi = network.features(&self.inputs, held_out)?;
-            let (mean, var) = network.latent(&phi, held_out.len());
-            let places = held_out.iter().map(|&row| place[row]).collect();
+            let own: Vec<usize> = held_out.iter().copied().filter(|&row| place[row] != usize::MAX).collect();
+            let phi = network.features(&self.inputs, &own)?;
+            let (mean, var) = network.latent(&phi, own.len());
+            let places = own.iter().map(|&row| place[row]).collect();
             Ok(HeldOutFold { places, phi, mean, var })
         };
         members.iter().enumerate().map(ask).collect()

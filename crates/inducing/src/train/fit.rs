@@ -233,13 +233,13 @@ impl Prepared {
         model: &mut Model,
         config: &Config,
         latent: &Latent,
-        labels: &[u32],
+        (labels, kept): (&[u32], &[usize]),
     ) -> Result<(), Error> {
-        let labels: Vec<u32> = self.train.iter().map(|&row| labels[row]).collect();
+        let labels: Vec<u32> = kept.iter().map(|&row| labels[row]).collect();
         let mut prediction = model.classes(latent);
         if self.keeps_neighbours(config) {
             let width = self.inputs.width();
-            let x = self.inputs.numbers(width, &self.train, Mode::Predict)?;
+            let x = self.inputs.numbers(width, kept, Mode::Predict)?;
             let (stack, familiarity) = fit_classes(&x, width, &labels, &mut prediction.p, config);
             prediction.familiarity = familiarity;
             let y = labels.iter().map(|&label| label as f32).collect();
@@ -250,29 +250,30 @@ impl Prepared {
         let scores = Scores::from([(self.schema.target_names().remove(0), metrics)]);
         model.header_mut().metrics.insert("out_of_fold".into(), scores);
         let predictions = Predictions::classification(prediction, self.schema.classes().unwrap_or_default());
-        let (rows, latent) = (self.train.clone(), latent.clone());
+        let (rows, latent) = (kept.to_vec(), latent.clone());
         model.set_out_of_fold(OutOfFoldPredictions { rows, predictions, latent });
         Ok(())
     }
 
     /// Joins the members of an ensemble by what they say of rows they never saw, and with the nearest rows.
     fn join(&self, model: &mut Model, config: &Config, members: &[Member]) -> Result<(), Error> {
-        let folds = self.held_out(model, members)?;
-        let oof = OutOfFold::new(&folds, self.train.len(), model.outputs());
+        let kept = self.kept(config);
+        let folds = self.held_out(model, members, &kept)?;
+        let oof = OutOfFold::new(&folds, kept.len(), model.outputs());
         let latent = Latent { mean: oof.mean.clone(), var: oof.var.clone() };
         let labels = match &self.values {
             Values::Classes(labels) => {
-                calibrate_classes(model, &latent, labels, &self.train);
-                return self.join_classes(model, config, &latent, labels);
+                calibrate_classes(model, &latent, labels, &kept);
+                return self.join_classes(model, config, &latent, (labels, &kept));
             }
             Values::Numbers(y) => y,
         };
-        calibrate(model, &latent, labels, &self.train);
+        calibrate(model, &latent, labels, &kept);
         let (width, c) = (self.inputs.width(), model.outputs());
         let linear = self.ridge(self.targets(), &self.train);
         let Some(linear) = linear.filter(|_| self.keeps_neighbours(config)) else { return Ok(()) };
-        let x = self.inputs.numbers(width, &self.train, Mode::Predict)?;
-        let y = self.targets().batch(&self.train);
+        let x = self.inputs.numbers(width, &kept, Mode::Predict)?;
+        let y = self.targets().batch(&kept);
         let (mut stacks, mut errors, mut out_of_fold) = (Vec::new(), vec![0.0; y.len()], Vec::new());
         for k in 0..c {
             let slopes = linear.iter().skip(k).step_by(c).map(|&b| f64::from(b)).collect();
@@ -287,15 +288,15 @@ impl Prepared {
         let stacked: Vec<Stacked> =
             (0..count * c).map(|at| columns[at % c].next().expect("as many of every output")).collect();
         let predictions = model.restore(stacked);
-        let places: Vec<usize> = sample(self.train.len()).collect();
-        let rows: Vec<usize> = places.iter().map(|&i| self.train[i]).collect();
+        let places: Vec<usize> = sample(kept.len()).collect();
+        let rows: Vec<usize> = places.iter().map(|&i| kept[i]).collect();
         if let Observed::Numbers(y) = self.observed(&rows) {
             let scores = model.score(&predictions, &y)?;
             model.header_mut().metrics.insert("out_of_fold".into(), scores);
         }
         let (predictions, latent) = (model.named(predictions), latent.select(&places, c));
         model.set_out_of_fold(OutOfFoldPredictions { rows, predictions, latent });
-        let mut by_row = vec![Vec::new(); self.train.len()];
+        let mut by_row = vec![Vec::new(); kept.len()];
         for (member, fold) in folds.iter().enumerate() {
             fold.places.iter().for_each(|&place| by_row[place].push(member as f32));
         }

@@ -36,7 +36,7 @@ pub(crate) struct Known<'a> {
     /// What every member says of the rows it left out, and which output this is.
     pub(crate) folds: &'a [HeldOutFold],
     pub(crate) output: (usize, usize),
-    /// h and u of every row: see [`Stack`].
+    /// h and v_h of every row: see [`Stack`].
     features: Vec<[f64; 2]>,
 }
 
