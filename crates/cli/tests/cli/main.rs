@@ -15,6 +15,7 @@ mod columns;
 mod configuration;
 mod dashboard;
 mod determinism;
+mod ensemble;
 mod features;
 #[cfg(feature = "fetch")]
 mod fetch;
