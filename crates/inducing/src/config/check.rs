@@ -1,5 +1,7 @@
 //! What no single value's type can say.
 
+use crate::model::MOST_NEIGHBOURS;
+
 use super::{Config, ConfigError, Precision, StopOn};
 
 impl Config {
@@ -51,6 +53,14 @@ impl Config {
                 "train.validation_share = 0 needs train.stop_on = \"never\" and train.recalibrate = false"
                     .into(),
             );
+        }
+        for (key, count) in [
+            ("neighbours.count", self.neighbours.count),
+            ("neighbours.feature_count", self.neighbours.feature_count),
+        ] {
+            if count > MOST_NEIGHBOURS {
+                return Err(format!("{key} = {count} is more than {MOST_NEIGHBOURS}\nhint: 32 is usual"));
+            }
         }
         for (key, value) in [
             ("gp.noise_floor", self.gp.noise_floor),

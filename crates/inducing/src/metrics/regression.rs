@@ -64,10 +64,8 @@ impl Metrics {
     /// The same by predictive densities: NLL, CRPS and intervals come from them.
     pub fn of_densities(y: &[f64], mean: &[f64], std: &[f64], densities: &[&Density]) -> Self {
         let n = y.len() as f64;
-        let inside = |i: usize, level: f64| {
-            let p = densities[i].cdf(y[i]);
-            (0.5 - level / 2.0..=0.5 + level / 2.0).contains(&p)
-        };
+        let p: Vec<f64> = y.iter().zip(densities).map(|(y, density)| density.cdf(*y)).collect();
+        let inside = |i: usize, level: f64| in_central_interval(p[i], level);
         let average = |f: &dyn Fn(usize) -> f64| (0..y.len()).map(f).sum::<f64>() / n;
         let nll = average(&|i| -densities[i].log_pdf(y[i]));
         let crps = average(&|i| densities[i].crps(y[i]));
@@ -82,6 +80,11 @@ impl Metrics {
             (y[i] - mean[i]).abs() <= half_widths[k] * std[i]
         })
     }
+}
+
+/// Whether a value with this distribution function lies in the central interval of a level.
+pub fn in_central_interval(p: f64, level: f64) -> bool {
+    (0.5 - level / 2.0..=0.5 + level / 2.0).contains(&p)
 }
 
 /// Root of the mean square, scaled so that no square overflows.

@@ -28,7 +28,7 @@ pub use prediction::{
     TargetPrediction,
 };
 pub use stack::Stack;
-pub(crate) use stack::{Local, Query, Stacked, linear};
+pub(crate) use stack::{Local, MOST_NEIGHBOURS, Query, Stacked, linear};
 pub use stream::{PredictedBlock, PredictionStream};
 
 use crate::config::Config;
@@ -156,13 +156,15 @@ pub struct Features {
 pub struct Latent {
     pub(crate) mean: Vec<f64>,
     pub(crate) var: Vec<f64>,
+    /// Means of each member of an ensemble; empty for other models.
+    pub(crate) members: Vec<Vec<f64>>,
 }
 
 impl Latent {
-    /// The same of some of the rows, of `c` functions.
+    /// The same of some of the rows, of `c` functions, without members.
     pub(crate) fn select(&self, rows: &[usize], c: usize) -> Self {
         let pick = |values: &[f64]| rows.iter().flat_map(|&i| values[i * c..(i + 1) * c].to_vec()).collect();
-        Self { mean: pick(&self.mean), var: pick(&self.var) }
+        Self { mean: pick(&self.mean), var: pick(&self.var), members: Vec::new() }
     }
 }
 
@@ -250,7 +252,7 @@ impl Model {
         if self.header.ensemble.is_some() {
             return self.ensemble_latent(features);
         }
-        let mut latent = Latent { mean: vec![0.0; n * c], var: vec![0.0; n * c] };
+        let mut latent = Latent { mean: vec![0.0; n * c], var: vec![0.0; n * c], members: Vec::new() };
         let each = c / self.networks.len();
         for (k, (fitted, phi)) in self.networks.iter().zip(&features.networks).enumerate() {
             let (mean, var) = fitted.latent(phi, n);
@@ -272,19 +274,20 @@ impl Model {
     fn ensemble_latent(&self, features: &Features) -> Latent {
         let (n, c) = (features.rows, self.outputs());
         let (mut mean, mut squares, mut var) = (vec![0.0; n * c], vec![0.0; n * c], vec![0.0; n * c]);
-        let members = self.networks.len() as f64;
+        let (members, mut of_members) = (self.networks.len() as f64, Vec::new());
         for (fitted, phi) in self.networks.iter().zip(&features.networks) {
             let (f, v) = fitted.latent(phi, n);
-            for (i, f) in f.into_iter().enumerate() {
+            for (i, f) in f.iter().enumerate() {
                 mean[i] += f / members;
                 squares[i] += f * f / members;
                 var[i] += v[i / c] / members;
             }
+            of_members.push(f);
         }
         for ((var, square), mean) in var.iter_mut().zip(squares).zip(&mean) {
             *var += (square - mean * mean).max(0.0) * members / (members - 1.0).max(1.0);
         }
-        Latent { mean, var }
+        Latent { mean, var, members: of_members }
     }
 
     /// Keeps training rows, and what joins them with the members.
@@ -348,12 +351,22 @@ impl Model {
             return Err(Error::inputs("a model of numbers", "a model of classes"));
         }
         let features = self.encode(inputs, rows)?;
-        let latent = self.latent(&features);
+        self.numbers_at(inputs, rows, &features, &self.latent(&features))
+    }
+
+    /// The same where the rows' features and latent functions are known.
+    pub fn numbers_at(
+        &self,
+        inputs: &Inputs,
+        rows: &[usize],
+        features: &Features,
+        latent: &Latent,
+    ) -> Result<RegressionBatch, Error> {
         let (Some(neighbours), Some(ensemble)) = (&self.neighbours, &self.header.ensemble) else {
-            return Ok(self.numbers(&latent));
+            return Ok(self.numbers(latent));
         };
         let x = inputs.numbers(neighbours.width(), rows, Mode::Predict)?;
-        Ok(self.restore(neighbours.predict(&ensemble.stacks, &self.networks, &x, &features, &latent)))
+        Ok(self.restore(neighbours.predict(&ensemble.stacks, &x, features, latent)))
     }
 
     /// Numbers in the targets' own units, `[N, C]`.
@@ -382,7 +395,7 @@ impl Model {
         self.numbers_by(latent, &vec![Calibration::none(); self.outputs()])
     }
 
-    fn numbers_by(&self, Latent { mean, var }: &Latent, calibration: &[Calibration]) -> RegressionBatch {
+    fn numbers_by(&self, Latent { mean, var, .. }: &Latent, calibration: &[Calibration]) -> RegressionBatch {
         let c = self.outputs();
         let mut prediction = RegressionBatch::with_capacity(mean.len());
         let shared: Vec<Arc<Calibration>> = calibration.iter().cloned().map(Arc::new).collect();
@@ -405,7 +418,17 @@ impl Model {
         if self.header.schema.classes().is_none() {
             return Err(Error::inputs("a model of classes", "a model of numbers"));
         }
-        let mut prediction = self.classes(&self.latent(&self.encode(inputs, rows)?));
+        self.classes_at(inputs, rows, &self.latent(&self.encode(inputs, rows)?))
+    }
+
+    /// The same where the rows' latent functions are known.
+    pub fn classes_at(
+        &self,
+        inputs: &Inputs,
+        rows: &[usize],
+        latent: &Latent,
+    ) -> Result<ClassificationBatch, Error> {
+        let mut prediction = self.classes(latent);
         let stack = self.header.ensemble.as_ref().and_then(|ensemble| ensemble.class_stack.as_ref());
         if let (Some(neighbours), Some(stack)) = (&self.class_neighbours, stack) {
             let x = inputs.numbers(neighbours.kept().width, rows, Mode::Predict)?;
@@ -474,8 +497,8 @@ impl Model {
 
     /// Scores the predicted classes of some rows against their true ones, before and after recalibration.
     pub fn score_classes(&self, inputs: &Inputs, rows: &[usize], y: &[u32]) -> Result<Scores, Error> {
-        let prediction = self.predict_classes(inputs, rows)?;
-        let metrics = self.class_metrics(&prediction, &self.latent(&self.encode(inputs, rows)?), y)?;
+        let latent = self.latent(&self.encode(inputs, rows)?);
+        let metrics = self.class_metrics(&self.classes_at(inputs, rows, &latent)?, &latent, y)?;
         Ok(Scores::from([(self.header.schema.target_names().remove(0), Score::Classes(metrics))]))
     }
 

@@ -11,7 +11,7 @@ use search::Index;
 use crate::dataset::{Inputs, Matrix};
 use crate::error::Error;
 use crate::model::{Features, Latent, Network, Query, Stack, Stacked, linear};
-use gp::{LocalProcess, LocalSpace};
+use gp::LocalSpace;
 use rayon::prelude::*;
 
 /// Rows that a thread takes at a time.
@@ -110,16 +110,11 @@ impl Neighbours {
     pub(crate) fn predict(
         &self,
         stacks: &[Stack],
-        networks: &[Network],
         x: &[f32],
         features: &Features,
         latent: &Latent,
     ) -> Vec<Stacked> {
         let (c, d, n) = (stacks.len(), self.kept.width, features.rows);
-        let means: Vec<Vec<f64>> = match stacks.iter().any(|stack| stack.feature_process.is_some()) {
-            true => networks.iter().zip(&features.networks).map(|(m, phi)| m.latent(phi, n).0).collect(),
-            false => Vec::new(),
-        };
         let block = |block: usize| -> Vec<Stacked> {
             let rows = block * BLOCK..((block + 1) * BLOCK).min(n);
             let mut space = LocalSpace::default();
@@ -129,7 +124,7 @@ impl Neighbours {
                     let scaled = scale(&x[rows.start * d..rows.end * d], &self.outputs[k].weights);
                     let found = self.outputs[k].index.nearest(&scaled, None, stacks[k].count);
                     let local =
-                        self.by_features(k, &stacks[k], rows.clone(), x, features, &means, &mut space);
+                        self.by_features(k, &stacks[k], rows.clone(), x, features, latent, &mut space);
                     (found, local)
                 })
                 .collect();
@@ -173,13 +168,14 @@ impl Neighbours {
         rows: std::ops::Range<usize>,
         x: &[f32],
         features: &Features,
-        means: &[Vec<f64>],
+        latent: &Latent,
         space: &mut LocalSpace,
     ) -> Option<Vec<[f64; 2]>> {
         let process = stack.feature_process.as_ref()?;
-        let (output, d, members) = (&self.outputs[k], self.kept.width, means.len() as f64);
+        let (output, d, members) = (&self.outputs[k], self.kept.width, latent.members.len() as f64);
+        let weights = narrow(&process.inverse_lengths());
         let mut sums = vec![[0.0; 2]; rows.len()];
-        for ((pool, phi), mean) in output.pools.iter().zip(&features.networks).zip(means) {
+        for ((pool, phi), mean) in output.pools.iter().zip(&features.networks).zip(&latent.members) {
             let (width, c) = (phi.len() / features.rows, mean.len() / features.rows);
             let x = |i: usize| &x[(rows.start + i) * d..][..d];
             let mean = |i: usize| mean[(rows.start + i) * c + k];
@@ -187,8 +183,11 @@ impl Neighbours {
             let asked = feature_coordinates(rows.len(), x, &output.weights, phi, mean);
             let own =
                 Rows { coordinates: &pool.coordinates, labels: &pool.labels, width: process.groups.len() };
-            let local = locals(own, &pool.index, process, &asked, None, stack.feature_count, space);
-            for (i, (sum, local)) in sums.iter_mut().zip(local).enumerate() {
+            let found = pool.index.nearest(&scale(&asked, &weights), None, stack.feature_count);
+            let asked = asked.chunks_exact(own.width).zip(&found);
+            for (i, (sum, (asked, found))) in sums.iter_mut().zip(asked).enumerate() {
+                let (differences, labels) = own.around(asked, found);
+                let local = process.condition(&differences, &labels, space);
                 let (add, var) = local.unwrap_or((0.0, process.log_scale.exp()));
                 sum[0] += (mean(i) + add) / members;
                 sum[1] += var / members;
@@ -214,25 +213,6 @@ pub(crate) fn feature_coordinates<'a>(
         coordinates.push(mean(i) as f32);
     }
     coordinates
-}
-
-/// Mean and variance of a process at some points by the nearest of the rows; a point that is the row `except[i]` leaves it out.
-pub(crate) fn locals(
-    rows: Rows<'_>,
-    index: &Index,
-    process: &LocalProcess,
-    asked: &[f32],
-    except: Option<&[usize]>,
-    count: usize,
-    space: &mut LocalSpace,
-) -> Vec<Option<(f64, f64)>> {
-    let scaled = scale(asked, &narrow(&process.inverse_lengths()));
-    let found = index.nearest(&scaled, except, count);
-    let condition = |(asked, found): (&[f32], &Vec<u32>)| {
-        let (differences, labels) = rows.around(asked, found);
-        process.condition(&differences, &labels, space)
-    };
-    asked.chunks_exact(rows.width).zip(&found).map(condition).collect()
 }
 
 /// Rows of numbers, each times its weight.

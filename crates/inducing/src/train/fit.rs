@@ -260,7 +260,7 @@ impl Prepared {
         let kept = self.kept(config);
         let folds = self.held_out(model, members, &kept)?;
         let oof = OutOfFold::new(&folds, kept.len(), model.outputs());
-        let latent = Latent { mean: oof.mean.clone(), var: oof.var.clone() };
+        let latent = Latent { mean: oof.mean.clone(), var: oof.var.clone(), members: Vec::new() };
         let labels = match &self.values {
             Values::Classes(labels) => {
                 calibrate_classes(model, &latent, labels, &kept);

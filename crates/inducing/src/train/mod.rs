@@ -15,6 +15,7 @@ mod network_state;
 mod network_trainer;
 mod score;
 mod stack;
+mod stack_density;
 mod start;
 mod step;
 mod targets;

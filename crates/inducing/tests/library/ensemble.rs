@@ -155,6 +155,14 @@ fn awkward_tables_are_learned_or_refused_but_never_panic() {
 }
 
 #[test]
+fn more_neighbours_than_a_model_may_have_are_refused_before_training() {
+    for key in ["neighbours.count", "neighbours.feature_count"] {
+        let error = resolve(ProblemKind::Regression, "ensemble", &[&format!("{key}=1025")]);
+        assert!(error.expect_err("too many").to_string().contains(key));
+    }
+}
+
+#[test]
 fn without_neighbours_no_row_is_kept() {
     let model = model(
         &wave(100),

@@ -144,7 +144,7 @@ pub fn gather(model: &Model, request: &GatherRequest<'_>) -> Result<ModelRecord,
             let own = request.out_of_fold.and_then(|own| own.predictions.as_regression());
             let prediction = match own {
                 Some(prediction) => prediction.clone(),
-                None => model.predict_numbers(evaluated.inputs, evaluated.rows)?,
+                None => model.numbers_at(evaluated.inputs, evaluated.rows, &features, &asked)?,
             };
             let before = model.uncalibrated_numbers(latent);
             regression(model, (&prediction, &before), y, max_points, &mut collector)
@@ -153,7 +153,7 @@ pub fn gather(model: &Model, request: &GatherRequest<'_>) -> Result<ModelRecord,
             let own = request.out_of_fold.and_then(|own| own.predictions.as_classification());
             let prediction = match own {
                 Some(prediction) => prediction.clone(),
-                None => model.predict_classes(evaluated.inputs, evaluated.rows)?,
+                None => model.classes_at(evaluated.inputs, evaluated.rows, &asked)?,
             };
             classification(model, (&prediction, latent), y, max_points, &mut collector)?
         }

@@ -64,15 +64,16 @@ impl Output<'_> {
             std: std[i],
             std_latent: self.std_latent[i],
         };
-        let share = |inside: &dyn Fn(usize) -> bool| {
-            (0..y.len()).filter(|&i| inside(i)).count() as f64 / y.len() as f64
+        let calibrated: Vec<f64> = y.iter().zip(self.densities).map(|(y, density)| density.cdf(*y)).collect();
+        let z = (0..y.len()).map(|i| (y[i] - mean[i]) / self.std_uncalibrated[i]);
+        let uncalibrated: Vec<f64> = z.map(metrics::normal_cdf).collect();
+        let share = |p: &[f64], level: f64| {
+            p.iter().filter(|p| metrics::in_central_interval(**p, level)).count() as f64 / p.len() as f64
         };
         let coverage = |level: f64| CoveragePoint {
             level,
-            calibrated: share(&|i| central(self.densities[i].cdf(y[i]), level)),
-            uncalibrated: share(&|i| {
-                central(metrics::normal_cdf((y[i] - mean[i]) / self.std_uncalibrated[i]), level)
-            }),
+            calibrated: share(&calibrated, level),
+            uncalibrated: share(&uncalibrated, level),
         };
         // In units of the largest error, whose square never overflows.
         let unit = y.iter().zip(*mean).map(|(y, mean)| (y - mean).abs()).fold(f64::MIN_POSITIVE, f64::max);
@@ -92,11 +93,6 @@ impl Output<'_> {
     fn metrics(&self) -> Metrics {
         Metrics::of_densities(self.y, self.mean, self.std, self.densities)
     }
-}
-
-/// Whether a value whose distribution function is `p` lies in the central interval.
-fn central(p: f64, level: f64) -> bool {
-    (0.5 - level / 2.0..=0.5 + level / 2.0).contains(&p)
 }
 
 /// The record of the classes, and the positions of the plotted points among the evaluated rows.
