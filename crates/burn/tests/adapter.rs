@@ -80,7 +80,7 @@ fn encoder(unusual: Unusual) -> BurnEncoder<Rows> {
 
 fn matrix(rows: usize, width: usize) -> Matrix {
     let x = (0..rows * width).map(|i| (i as f32 * 1.7).sin()).collect();
-    Matrix { x, width, texts: Vec::new() }
+    Matrix { x, width, ..Matrix::default() }
 }
 
 fn table(rows: usize, width: usize) -> Inputs {

@@ -35,6 +35,8 @@ enum Command {
     Predict(commands::predict::Args),
     /// Score a model on inputs whose targets are known
     Evaluate(commands::evaluate::Args),
+    /// Add labelled rows to a model: they join its neighbours and its calibration, in seconds
+    Update(commands::update::Args),
     /// Show the inducing points: their pseudo-labels and the examples closest to them
     Inspect(commands::inspect::Args),
     /// Write a page about models: scores, calibration, inducing points, feature space
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Command::Train(args) => commands::train::run(&args),
         Command::Predict(args) => commands::predict::run(&args),
         Command::Evaluate(args) => commands::evaluate::run(&args),
+        Command::Update(args) => commands::update::run(&args),
         Command::Inspect(args) => commands::inspect::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Info(args) => commands::info::run(&args),

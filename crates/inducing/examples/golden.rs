@@ -1,5 +1,5 @@
-//! Writes golden files of the newest format: a tiny model of texts with a number beside them and a tiny model of graphs,
-//! each with inputs to predict and their predictions.
+//! Writes golden files of the newest format: tiny models of texts with a number beside them, of graphs, and ensembles of a table, of a
+//! number and of classes; each with inputs to predict and their predictions.
 //!
 //! `cargo run --release -p inducing --example golden [folder]`, into `tests/golden` unless a folder is named, before the
 //! release that first writes that format only: the files stand for all models that users keep, and none is overwritten.
@@ -53,6 +53,20 @@ const GRAPHS: [&str; 14] = [
     "train.pretrain_learning_rate=0.01",
     "train.epochs=4",
     "train.validation_share=0.25",
+];
+
+const TABLE: [&str; 11] = [
+    "encoder.hidden=[4]",
+    "encoder.features=4",
+    "encoder.frequencies=2",
+    "encoder.embedding_width=2",
+    "gp.inducing=8",
+    "train.pretrain_epochs=4",
+    "train.pretrain_min_steps=0",
+    "train.crossfit_folds=2",
+    "neighbours.count=8",
+    "neighbours.feature_count=4",
+    "train.epochs=1",
 ];
 
 /// Words whose boundaries or small letters are not those of plain English, by what they are worth.
@@ -111,6 +125,31 @@ fn reviews(start: u64, count: u64) -> String {
     }
     text
 }
+
+/// Sizes, colours and an hour with gaps; what they cost, and in words.
+fn goods(start: u64, count: u64) -> String {
+    let mut text = "size,colour,hour,price,kind\n".to_owned();
+    for row in 0..count {
+        let draw = |k: u64| noise(8 * (start + row) + k);
+        let (size, colour, hour) = (10.0 * draw(0), (3.0 * draw(1)) as usize, 24.0 * draw(2));
+        let price = size * (1.0 + 0.3 * colour as f64) + 3.0 * (hour / 4.0).sin() + draw(3);
+        let kind = if price < 6.0 {
+            "cheap"
+        } else if price < 10.0 {
+            "fair"
+        } else {
+            "dear"
+        };
+        let hour = if draw(4) < 0.1 { String::new() } else { format!("{hour:.1}") };
+        writeln!(text, "{size:.2},{},{hour},{price:.3},{kind}", ["red", "green", "blue"][colour])
+            .expect("memory");
+    }
+    text
+}
+
+/// A size and a colour are missing, which they never were; two colours are new; a size is far away.
+const ODD_GOODS: &str =
+    ",red,3.5,0,fair\n4.5,,7,0,fair\n2,mauve,9,0,fair\n3,puce,,0,fair\n900,green,12,0,fair\n";
 
 /// Texts without a word, with unknown words only, and with signs only.
 const STRANGE: &str =
@@ -191,6 +230,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     let predictions = model.predict(&Dataset::read(files.path("text-input.csv"))?)?;
     files.write("text-predictions.csv", &numbers(&predictions)?)?;
 
+    files.write("table-input.csv", &(goods(5000, 20) + ODD_GOODS))?;
+    for (name, target, other) in [("table", "price", "kind"), ("classes", "kind", "price")] {
+        let ignored = format!("data.ignore=[\"{other}\"]");
+        let keys = [&TABLE[..], &[&ignored]].concat();
+        let model = files.train("table.csv", &goods(0, 120), Some(target), &keys)?;
+        model.save(files.path(&format!("{name}.ign")))?;
+        let predictions = model.predict(&Dataset::read(files.path("table-input.csv"))?)?;
+        let text = match model.header().schema.classes() {
+            Some(names) => classes(&predictions, names)?,
+            None => numbers(&predictions)?,
+        };
+        files.write(&format!("{name}-predictions.csv"), &text)?;
+    }
+
     let new = graphs(5000, 16, ["C", "O", "N"]) + &graphs(6000, 4, ["C", "O", "Xe"]);
     files.write("graphs-input.jsonl", &new)?;
     let model = files.train("graphs.jsonl", &graphs(0, 300, ["C", "O", "N"]), None, &GRAPHS)?;
@@ -203,9 +256,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn numbers(predictions: &Predictions) -> Result<String, Box<dyn Error>> {
     let prediction = predictions.as_regression().ok_or("the model is of numbers")?;
-    let mut text = "mean,std,std_latent\n".to_owned();
-    for ((mean, std), latent) in prediction.mean.iter().zip(&prediction.std).zip(&prediction.std_latent) {
-        writeln!(text, "{mean},{std},{latent}")?;
+    let mut text = "mean,std,std_latent,familiarity\n".to_owned();
+    let rows = prediction.mean.iter().zip(&prediction.std).zip(&prediction.std_latent);
+    for (((mean, std), latent), familiarity) in rows.zip(&prediction.familiarity) {
+        writeln!(text, "{mean},{std},{latent},{familiarity}")?;
     }
     Ok(text)
 }

@@ -38,7 +38,7 @@ pub enum ConfigError {
         given: String,
     },
     /// A preset of this name does not exist.
-    #[error("there is no preset `{given}`\nhint: the presets are `default`, `ensemble` and `paper`")]
+    #[error("there is no preset `{given}`\nhint: the presets are `default`, `single` and `paper`")]
     Preset {
         /// What was given.
         given: String,
@@ -63,7 +63,7 @@ pub struct Config {
     /// The optimisation.
     pub train: TrainConfig,
     /// Training rows that are kept.
-    #[serde(default, skip_serializing_if = "NeighboursConfig::is_default")]
+    #[serde(default)]
     pub neighbours: NeighboursConfig,
 }
 

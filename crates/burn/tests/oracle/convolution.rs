@@ -43,7 +43,7 @@ fn check(shape: &CnnShape) {
     // More than one block of four images, the last one not full.
     let width = shape.height * shape.width * shape.channels;
     let x = random(6 * width, 5);
-    let inputs = Inputs::Table(Matrix { x: x.clone(), width, texts: Vec::new() });
+    let inputs = Inputs::Table(Matrix { x: x.clone(), width, ..Matrix::default() });
     let cnn = Cnn::new(shape.clone()).expect("a sound shape");
     assert_agrees(&cnn, &inputs, Some((&x, width)), &|theta, x| reference(theta, shape, x.expect("given")));
 }

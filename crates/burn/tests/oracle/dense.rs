@@ -64,7 +64,7 @@ fn plain() -> MlpShape {
 fn check(shape: &MlpShape) {
     // More than one block of 64 rows, the last one not full.
     let x: Vec<f32> = random(70 * shape.width, 5).iter().map(|x| 2.0 * x).collect();
-    let inputs = Inputs::Table(Matrix { x: x.clone(), width: shape.width, texts: Vec::new() });
+    let inputs = Inputs::Table(Matrix { x: x.clone(), width: shape.width, ..Matrix::default() });
     let mlp = Mlp::new(shape.clone()).expect("a sound shape");
     assert_agrees(&mlp, &inputs, Some((&x, shape.width)), &|theta, x| {
         reference(theta, shape, x.expect("given"))

@@ -85,7 +85,7 @@ fn check(shape: &TextShape) {
     };
     let width = shape.beside.as_ref().map_or(0, |mlp| mlp.width);
     let x = crate::random(LENGTHS.len() * width, 9);
-    let read = Matrix { x, width, texts: shape.towers.iter().enumerate().map(texts).collect() };
+    let read = Matrix { x, width, texts: shape.towers.iter().enumerate().map(texts).collect(), ..Matrix::default() };
     let encoder = TextEncoder::new(shape.clone()).expect("a sound shape");
     assert_agrees(&encoder, &Inputs::Table(read.clone()), None, &|theta, _| reference(theta, shape, &read));
 }

@@ -9,7 +9,7 @@ use inducing::Model;
 use inducing::dataset::Inputs;
 use inducing::explain::Observed;
 use inducing::metrics::OodMetrics;
-use inducing::model::{EncodedData, TargetUse};
+use inducing::model::{EncodedData, Predictions, TargetUse};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -42,11 +42,6 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     args.threads.start();
     let model = Model::load(&args.model)?;
-    if args.ood.is_some() && model.header().schema.classes().is_none() {
-        return Err(Failure::Usage(
-            "`--ood` is for classification, and this model predicts a number\nhint: leave it out".into(),
-        ));
-    }
     let data = read(args, &model, &args.input, TargetUse::Needed)?;
     if matches!(data.inputs, Inputs::Graphs(_)) && NamedSet::from_name(&args.input).is_some() && !args.json {
         note(&format!("{} has no test part: training graphs are scored too", args.input));
@@ -97,22 +92,49 @@ fn read(args: &Args, model: &Model, input: &str, targets: TargetUse) -> Result<E
     Ok(data)
 }
 
-/// How well entropy and latent deviation tell `outside` from `inside` the training distribution.
+/// How well what a model says of its uncertainty tells `outside` from `inside` the training distribution.
 fn detect_ood(
     model: &Model,
     inside: &Inputs,
     outside: &Inputs,
 ) -> Result<Vec<(&'static str, OodMetrics)>, Failure> {
-    let predict = |inputs: &Inputs| model.predict_classes(inputs, &(0..inputs.rows()).collect::<Vec<_>>());
-    let (inside, outside) = (predict(inside)?, predict(outside)?);
-    let by_entropy = OodMetrics::new(&inside.entropy(), &outside.entropy());
-    let by_latent = OodMetrics::new(&inside.latent_spread(), &outside.latent_spread());
-    let both = [("entropy", by_entropy), ("latent_std", by_latent)];
-    let found: Vec<_> = both.into_iter().filter_map(|(name, m)| Some((name, m?))).collect();
+    let signs = |inputs: &Inputs| -> Result<_, Failure> {
+        Ok(signs(&model.predict_inputs(inputs, &(0..inputs.rows()).collect::<Vec<_>>())?))
+    };
+    let pairs = signs(inside)?.into_iter().zip(signs(outside)?);
+    let found: Vec<_> = pairs
+        .filter_map(|((name, inside), (_, outside))| Some((name, OodMetrics::new(&inside, &outside)?)))
+        .collect();
     if found.is_empty() {
         return Err(Failure::Usage(
             "there are no out-of-distribution inputs\nhint: name some with `--ood`".into(),
         ));
     }
     Ok(found)
+}
+
+/// What may tell that a row is out of distribution, higher where it is; a row of several numbers is as unsure as they are on average.
+fn signs(predictions: &Predictions) -> Vec<(&'static str, Vec<f64>)> {
+    let unfamiliar = |p: &[f64]| p.iter().map(|p| 1.0 - p).collect::<Vec<f64>>();
+    let (mut signs, familiarity) = match (predictions.as_regression(), predictions.as_classification()) {
+        (Some(batch), _) => {
+            let c = batch.mean.len() / predictions.len().max(1);
+            let mean = |values: &[f64]| -> Vec<f64> {
+                values.chunks(c.max(1)).map(|row| row.iter().sum::<f64>() / row.len() as f64).collect()
+            };
+            (
+                vec![("std", mean(&batch.std)), ("std_latent", mean(&batch.std_latent))],
+                mean(&batch.familiarity),
+            )
+        }
+        (None, Some(batch)) => (
+            vec![("entropy", batch.entropy()), ("latent_std", batch.latent_spread())],
+            batch.familiarity.clone(),
+        ),
+        (None, None) => unreachable!("predictions are numbers or classes"),
+    };
+    if !familiarity.is_empty() {
+        signs.push(("familiarity", unfamiliar(&familiarity)));
+    }
+    signs
 }

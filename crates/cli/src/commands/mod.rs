@@ -9,3 +9,4 @@ pub(crate) mod predict;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod train;
+pub(crate) mod update;

@@ -21,8 +21,8 @@ pub(crate) struct RunArgs {
     /// Override one key, for example train.epochs=50 (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
-    /// `default`; `ensemble` for cross-fitted networks joined with the nearest training rows, on tables; or `paper` for the
-    /// paper's setting as far as the paper states it
+    /// `default`; `single` for one network on a table, without cross-fitted members and neighbours; or `paper` for the paper's
+    /// setting as far as the paper states it
     #[arg(long)]
     preset: Option<String>,
     /// Hold out this share of the rows and report scores on it

@@ -52,8 +52,8 @@ fn an_override_that_is_none_is_refused_with_an_example() {
 
 #[test]
 fn an_unknown_preset_is_refused_with_the_choices() {
-    refused("--preset papre", &["papre", "`default`, `ensemble` and `paper`"]);
-    refused_file("preset = \"papre\"\n", &["papre", "`default`, `ensemble` and `paper`"]);
+    refused("--preset papre", &["papre", "`default`, `single` and `paper`"]);
+    refused_file("preset = \"papre\"\n", &["papre", "`default`, `single` and `paper`"]);
     refused_file("preset = 3\n", &["preset"]);
 }
 

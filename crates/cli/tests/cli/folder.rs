@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Settings with which a few hundred rows are learned in milliseconds.
-pub(crate) const TINY: &str = "--set train.pretrain_epochs=2 --set train.pretrain_min_steps=0 --set train.epochs=2 \
+pub(crate) const TINY: &str = "--set train.crossfit_folds=0 --set neighbours.count=0 --set train.pretrain_epochs=2 --set train.pretrain_min_steps=0 --set train.epochs=2 \
     --set gp.inducing=16 --set encoder.members=1 --set encoder.hidden=[16] --set encoder.features=8 \
     --set encoder.frequencies=4 --set encoder.embedding_width=4";
 

@@ -24,6 +24,9 @@ pub struct Encoded {
     pub unseen: BTreeMap<String, usize>,
     /// The words of each text column, in the order of [`TableSchema::text_columns`].
     pub texts: Vec<Texts>,
+    /// For a row, the inputs ([`TableSchema::inputs`]) whose cell is missing though it never was in training, or holds a level
+    /// that never occurred: nothing in the matrix says so.
+    pub absent: BTreeMap<usize, Vec<usize>>,
 }
 
 /// The place of one column's features in the matrix.
@@ -57,8 +60,9 @@ impl TableSchema {
         let width = self.numeric_width() + self.indicator_width();
         let mut x = vec![0.0; count * width];
         let (mut unseen, mut texts) = (BTreeMap::new(), Vec::new());
+        let mut absent: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         let (mut numeric, mut indicator) = (0, self.numeric_width());
-        for input in &self.inputs {
+        for (at, input) in self.inputs.iter().enumerate() {
             let column = table.column(&input.name)?;
             if column.column_type() != input.encoding.column_type() {
                 let (expected, got) = (input.encoding.column_type(), column.column_type());
@@ -71,13 +75,16 @@ impl TableSchema {
             }
             let mut slots = Slots { x: &mut x, width, numeric, indicator };
             let not_seen = input.encoding.fill(column, rows, count, &mut slots);
-            if not_seen > 0 {
-                unseen.insert(input.name.clone(), not_seen);
+            if !not_seen.is_empty() {
+                unseen.insert(input.name.clone(), not_seen.len());
             }
+            let gaps =
+                (0..count).filter(|n| input.encoding.never_missing() && column.is_missing(row_at(rows, *n)));
+            not_seen.into_iter().chain(gaps).for_each(|row| absent.entry(row).or_default().push(at));
             numeric += input.encoding.numeric_width();
             indicator += input.encoding.indicator_width();
         }
-        Ok(Encoded { rows: count, x, width, unseen, texts })
+        Ok(Encoded { rows: count, x, width, unseen, texts, absent })
     }
 
     /// The targets of `rows` (all if `None`): standardised numbers or class indices.
@@ -112,8 +119,19 @@ fn row_at(rows: Option<&[usize]>, n: usize) -> usize {
 }
 
 impl Encoding {
-    /// Writes the column's features; returns the number of rows with an unseen level.
-    fn fill(&self, column: &Column, rows: Option<&[usize]>, count: usize, slots: &mut Slots<'_>) -> usize {
+    /// Whether no training row was without a value; a text without one is an empty text.
+    fn never_missing(&self) -> bool {
+        !self.has_missing_indicator() && !matches!(self, Encoding::Text { .. })
+    }
+
+    /// Writes the column's features; returns the rows with an unseen level.
+    fn fill(
+        &self,
+        column: &Column,
+        rows: Option<&[usize]>,
+        count: usize,
+        slots: &mut Slots<'_>,
+    ) -> Vec<usize> {
         if self.has_missing_indicator() {
             let offset = self.indicator_width() - 1;
             for n in (0..count).filter(|n| column.is_missing(row_at(rows, *n))) {
@@ -149,7 +167,7 @@ impl Encoding {
             }
             _ => {} // `MissingOnly` is done, text is no part of the matrix; unequal types are refused by `encode`
         }
-        0
+        Vec::new()
     }
 }
 
@@ -161,17 +179,17 @@ fn fill_levels(
     code: impl Fn(usize) -> Option<u32>,
     count: usize,
     slots: &mut Slots<'_>,
-) -> usize {
+) -> Vec<usize> {
     let position: HashMap<&String, usize> = levels.iter().enumerate().map(|(i, level)| (level, i)).collect();
     let fallback = other.then_some(levels.len());
     let offsets: Vec<Option<usize>> =
         present.iter().map(|level| position.get(level).copied().or(fallback)).collect();
-    let mut unseen = 0;
+    let mut unseen = Vec::new();
     for n in 0..count {
         let Some(code) = code(n) else { continue };
         match offsets[code as usize] {
             Some(offset) => slots.set_indicator(n, offset),
-            None => unseen += 1,
+            None => unseen.push(n),
         }
     }
     unseen

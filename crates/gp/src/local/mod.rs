@@ -109,6 +109,7 @@ impl LocalProcess {
     ) -> Option<(f64, f64)> {
         let k = labels.len();
         if k == 0 {
+            space.to_x.clear();
             return Some((0.0, self.log_scale.exp()));
         }
         self.solve(differences, labels, space)?;

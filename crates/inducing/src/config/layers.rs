@@ -19,6 +19,10 @@ pub enum ProblemKind {
     TextClassification,
     /// Classes of graphs.
     Graphs,
+    /// Numbers from inputs of a custom encoder.
+    CustomRegression,
+    /// Classes of inputs of a custom encoder.
+    CustomClassification,
 }
 
 /// The paper's setting, as far as it says.
@@ -33,8 +37,8 @@ const PAPER_TEXT: &str = include_str!("../presets/paper-text.toml");
 const PAPER_GRAPHS: &str = include_str!("../presets/paper-graphs.toml");
 /// What the best known has otherwise for classes from tables.
 const CLASSES: &str = include_str!("../presets/default-classes.toml");
-/// What the preset `ensemble` has otherwise for tables without texts.
-const ENSEMBLE: &str = include_str!("../presets/ensemble.toml");
+/// What it has otherwise for tables without texts, unless the preset is `single`.
+const ENSEMBLE: &str = include_str!("../presets/default-ensemble.toml");
 /// What it has otherwise for images.
 const IMAGES: &str = include_str!("../presets/default-images.toml");
 /// What it has otherwise for tables with texts.
@@ -65,7 +69,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// `default`, `ensemble` for cross-fitted members and neighbours on tables, or `paper` for the paper's setting.
+    /// `default`; `single` for one network on a table in place of cross-fitted members and neighbours; or `paper` for the paper's
+    /// setting.
     #[must_use]
     pub fn preset(mut self, name: impl Into<String>) -> Self {
         self.preset = Some(name.into());
@@ -141,16 +146,18 @@ impl Config {
         }
         let mut tree = parse("preset default", DEFAULT)?;
         let (paper, ensemble) = match preset.map(str::to_owned).or(named).as_deref() {
-            None | Some("default") => (false, false),
-            Some("ensemble") => (false, true),
+            None | Some("default" | "ensemble") => (false, true),
+            Some("single") => (false, false),
             Some("paper") => (true, false),
             Some(other) => return Err(ConfigError::Preset { given: other.into() }),
         };
         let encoder = upper.get("encoder").and_then(|e| e.get("kind")).and_then(Value::as_str);
         let (convolutions, dense) = (encoder == Some("cnn"), encoder.is_none_or(|kind| kind == "mlp"));
         let layers: &[(&str, &str)] = match (kind, paper) {
-            (ProblemKind::Regression, false) => &[],
-            (ProblemKind::Classification, false) => &[("preset default, classes", CLASSES)],
+            (ProblemKind::Regression | ProblemKind::CustomRegression, false) => &[],
+            (ProblemKind::Classification | ProblemKind::CustomClassification, false) => {
+                &[("preset default, classes", CLASSES)]
+            }
             (ProblemKind::Images, false) if convolutions => {
                 &[("preset default, images", IMAGES), ("preset default, cnn", CNN)]
             }
@@ -173,7 +180,13 @@ impl Config {
             (ProblemKind::Graphs, false) => {
                 &[("preset default, classes", CLASSES), ("preset default, graphs", GRAPHS)]
             }
-            (ProblemKind::Regression | ProblemKind::Classification, true) => &[("preset paper", PAPER)],
+            (
+                ProblemKind::Regression
+                | ProblemKind::Classification
+                | ProblemKind::CustomRegression
+                | ProblemKind::CustomClassification,
+                true,
+            ) => &[("preset paper", PAPER)],
             (ProblemKind::TextRegression | ProblemKind::TextClassification, true) => {
                 &[("preset paper", PAPER), ("preset paper, texts", PAPER_TEXT)]
             }
@@ -183,7 +196,7 @@ impl Config {
             merge(&mut tree, parse(name, text)?);
         }
         if ensemble && matches!(kind, ProblemKind::Regression | ProblemKind::Classification) {
-            merge(&mut tree, parse("preset ensemble", ENSEMBLE)?);
+            merge(&mut tree, parse("preset default, ensemble", ENSEMBLE)?);
         }
         merge(&mut tree, upper);
         let place = file.map_or("configuration", |(name, _)| name);

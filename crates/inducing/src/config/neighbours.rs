@@ -20,9 +20,3 @@ impl Default for NeighboursConfig {
         Self { count: 0, feature_count: 0, max_rows: NonZeroUsize::new(50_000).expect("not zero") }
     }
 }
-
-impl NeighboursConfig {
-    pub(super) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}

@@ -89,10 +89,10 @@ pub struct TrainConfig {
     #[serde(default, alias = "refit", skip_serializing_if = "std::ops::Not::not")]
     pub head_refit: bool,
     /// Folds of the training rows: every member of an ensemble leaves one out. 0 trains one network, with a validation part.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub crossfit_folds: usize,
     /// How often the rows are parted into folds.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(default = "one")]
     pub crossfit_repeats: NonZeroUsize,
     /// Weight of a class's rows.
     #[serde(default)]
@@ -101,14 +101,4 @@ pub struct TrainConfig {
 
 fn one() -> NonZeroUsize {
     NonZeroUsize::MIN
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde gives references
-fn is_zero(n: &usize) -> bool {
-    *n == 0
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_one(n: &NonZeroUsize) -> bool {
-    *n == one()
 }

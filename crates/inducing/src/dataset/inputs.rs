@@ -8,6 +8,7 @@ use data::{DataError, GraphSchema, GraphSet, ImageSchema, ImageSet, Texts};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A set of inputs of one kind.
@@ -39,6 +40,9 @@ pub struct Matrix {
     pub width: usize,
     /// Words of the text columns.
     pub texts: Vec<Texts>,
+    /// Of a row, the columns whose cell is empty or of an unknown category, which no training row's was: what stands in `x`
+    /// for it is made up. Sorted.
+    pub absent: BTreeMap<usize, Vec<usize>>,
 }
 
 impl Matrix {
@@ -50,7 +54,8 @@ impl Matrix {
 
 impl From<data::Encoded> for Inputs {
     fn from(encoded: data::Encoded) -> Self {
-        Self::Table(Matrix { x: encoded.x, width: encoded.width, texts: encoded.texts })
+        let data::Encoded { x, width, texts, absent, .. } = encoded;
+        Self::Table(Matrix { x, width, texts, absent })
     }
 }
 

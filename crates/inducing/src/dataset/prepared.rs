@@ -48,6 +48,18 @@ pub(crate) enum Values {
     Classes(Vec<u32>),
 }
 
+impl Values {
+    /// Those of some rows, of `c` numbers each.
+    pub(crate) fn select(&self, rows: &[usize], c: usize) -> Self {
+        match self {
+            Self::Numbers(y) => {
+                Self::Numbers(rows.iter().flat_map(|&row| &y[row * c..][..c]).copied().collect())
+            }
+            Self::Classes(labels) => Self::Classes(rows.iter().map(|&row| labels[row]).collect()),
+        }
+    }
+}
+
 /// A standardised target ends here, so that one wild cell stays finite in 32 bits and in squares of it.
 const WILDEST: f64 = 1e6;
 

@@ -333,7 +333,7 @@ impl Loaded {
             Self::Custom(custom) => {
                 let classes = matches!(custom.labels, Some(Labels::Classes { .. }));
                 return Ok((
-                    if classes { ProblemKind::Classification } else { ProblemKind::Regression },
+                    if classes { ProblemKind::CustomClassification } else { ProblemKind::CustomRegression },
                     None,
                 ));
             }

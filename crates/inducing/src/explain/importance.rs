@@ -163,6 +163,7 @@ fn select(matrix: &Matrix, rows: &[usize]) -> Matrix {
         x: rows.iter().flat_map(|row| &matrix.x[row * width..(row + 1) * width]).copied().collect(),
         width,
         texts: matrix.texts.iter().map(|texts| select_texts(texts, rows)).collect(),
+        ..Matrix::default()
     }
 }
 

@@ -49,6 +49,35 @@ impl Density {
         Self(Form::Scaled { mean, std, calibration })
     }
 
+    /// The mean of several densities; what adds next to nothing is left out.
+    pub(crate) fn average(densities: &[Self]) -> Self {
+        const LEAST: f64 = 1e-4;
+        let parts = densities.iter().flat_map(|density| match &density.0 {
+            Form::Mixture(components) => components.clone(),
+            Form::Scaled { mean, std, .. } => vec![Component { weight: 1.0, mean: *mean, std: *std }],
+        });
+        Self::mixture(parts.filter(|part| part.weight >= LEAST).collect())
+    }
+
+    /// The same around another mean, with a deviation of at least `least`.
+    #[must_use]
+    pub(crate) fn widened(self, to: f64, least: f64) -> Self {
+        match self.0 {
+            Form::Scaled { std, calibration, .. } => Self::scaled(to, std.max(least), calibration),
+            Form::Mixture(components) => {
+                let mean: f64 = components.iter().map(|c| c.weight * c.mean).sum();
+                let own = Self(Form::Mixture(components.clone())).second_moment_about(mean).sqrt();
+                let factor = (least / own).max(1.0);
+                let widen = |c: Component| Component {
+                    mean: to + factor * (c.mean - mean),
+                    std: factor * c.std,
+                    ..c
+                };
+                Self(Form::Mixture(components.into_iter().map(widen).collect()))
+            }
+        }
+    }
+
     /// The density at `y`.
     pub fn pdf(&self, y: f64) -> f64 {
         self.log_pdf(y).exp()

@@ -25,7 +25,9 @@ impl Distances {
 
     /// How far a row is whose neighbours are so far, nearest first.
     pub(crate) fn of_row(r: &[f64]) -> f64 {
-        r.iter().take(RANK).copied().fold(0.0, f64::max)
+        // What is not a number is as far as can be; so is a row without neighbours.
+        let farther = |a: f64, &b: &f64| if b.is_nan() { f64::INFINITY } else { a.max(b) };
+        if r.is_empty() { f64::INFINITY } else { r.iter().take(RANK).fold(0.0, farther) }
     }
 
     /// From 0 where training rows are to 1 where none is.

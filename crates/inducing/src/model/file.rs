@@ -3,12 +3,12 @@
 //! Written to a temporary file and renamed; read with every size, name, value and a checksum verified before
 //! anything is built from it.
 
-use super::{Calibration, Model, ModelHeader};
+use super::{Calibration, Ensemble, Model, ModelHeader};
 use crate::config::{Config, HeadKind};
 use crate::dataset::EncoderFactory;
 use crate::error::Error;
 use crate::head::{FeatureScale, FittedHead, HeadParameters};
-use crate::neighbours::KeptRows;
+use crate::neighbours::{KeptRows, Reconstruction};
 use crate::nn::{CustomEncoder, EncoderShape};
 use crate::train::{Checkpoint, NetworkState, NetworkStateHeader};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// Version of the layout that this program writes; it reads this one and all earlier ones.
-pub const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 5;
 /// The one metadata key.
 const KEY: &str = "ign";
 /// A model is megabytes; nothing near this size is one.
@@ -131,10 +131,18 @@ impl Model {
             };
             push("x", *width, x);
             push("y", y.len() / n, y);
-            if !errors.is_empty() {
-                push("errors", errors.len() / n, errors);
-                push("folds", folds.len() / n, folds);
+            for (name, values) in [("errors", errors), ("folds", folds)] {
+                if !values.is_empty() {
+                    push(name, values.len() / n, values);
+                }
             }
+        }
+        if let Some(Reconstruction { mean, components }) = self.reconstruction() {
+            let d = mean.len();
+            let name = |name: &str| format!("reconstruction.{name}");
+            tensors.push(Named { name: name("mean"), shape: vec![d], values: mean });
+            let shape = vec![components.len() / d, d];
+            tensors.push(Named { name: name("components"), shape, values: components });
         }
         let path = path.as_ref();
         write(path, self.header(), &tensors, |bytes| {
@@ -211,55 +219,86 @@ impl Model {
             };
             networks.push((theta, head));
         }
-        let stacks = header.ensemble.as_ref().map_or(Vec::new(), |ensemble| ensemble.stacks.clone());
-        let mut kept = None;
-        if let Some(stack) = stacks.first() {
-            let (width, c) = (stack.process.groups.len(), header.schema.outputs());
-            let x = file.tensor("neighbours.x", None)?;
-            let n = x.len() / width;
-            if n == 0 || n * width != x.len() {
-                return Err(damaged("`neighbours.x` is not [N, d]"));
+        let ensemble = header.ensemble.clone().unwrap_or_default();
+        let kept = kept_rows(&file, &ensemble, count)?;
+        let feature_stack = header.feature_stack.clone();
+        let mut reconstruction = None;
+        if let Some(images) = header
+            .schema
+            .images()
+            .filter(|_| feature_stack.as_ref().is_some_and(|stack| stack.reconstruction.is_some()))
+        {
+            let d = images.height * images.width * images.channels;
+            let mean = file.tensor("reconstruction.mean", Some(&[d]))?;
+            let components = file.tensor("reconstruction.components", None)?;
+            if components.is_empty() || !components.len().is_multiple_of(d) {
+                return Err(damaged("`reconstruction.components` is not [p, d]"));
             }
-            let [y, errors] =
-                ["neighbours.y", "neighbours.errors"].map(|name| file.tensor(name, Some(&[n, c])));
-            let (y, errors) = (y?, errors?);
-            if errors.iter().any(|&error| error < 0.0) {
-                return Err(damaged("`neighbours.errors` holds what is no square"));
-            }
-            let folds = file.tensor("neighbours.folds", None)?;
-            let member = |&m: &f32| m.fract() == 0.0 && (-1.0..count as f32).contains(&m);
-            if !folds.len().is_multiple_of(n) || !folds.iter().all(member) {
-                return Err(damaged("`neighbours.folds` does not name members"));
-            }
-            kept = Some(KeptRows { x, y, errors, folds, width });
-            known += 4;
-        }
-        let class_stack = header.ensemble.as_ref().and_then(|ensemble| ensemble.class_stack.clone());
-        let mut kept_classes = None;
-        if let Some(stack) = &class_stack {
-            let width = stack.process.groups.len();
-            let x = file.tensor("neighbours.x", None)?;
-            let n = x.len() / width;
-            let y = file.tensor("neighbours.y", Some(&[n, 1]))?;
-            let class = |&y: &f32| y.fract() == 0.0 && (0.0..stack.frequencies.len() as f32).contains(&y);
-            if n == 0 || n * width != x.len() || !y.iter().all(class) {
-                return Err(damaged("its neighbours are not rows with classes"));
-            }
-            kept_classes = Some(KeptRows { x, y, errors: Vec::new(), folds: Vec::new(), width });
+            reconstruction = Some(Reconstruction { mean, components });
             known += 2;
         }
+        known += kept
+            .as_ref()
+            .map_or(0, |kept| 2 + usize::from(!kept.errors.is_empty()) + usize::from(!kept.folds.is_empty()));
         if file.tensors.len() != known {
             return Err(damaged("it holds tensors that do not belong to the model"));
         }
         let mut model = Self::new(file.header, networks, factory, rayon::current_num_threads())?;
-        if let Some(kept) = kept {
-            model.set_neighbours(stacks, kept)?;
-        }
-        if let (Some(stack), Some(kept)) = (class_stack, kept_classes) {
-            model.set_class_neighbours(stack, kept);
+        match (kept, ensemble.class_stack, feature_stack) {
+            (Some(kept), _, Some(stack)) => model.set_feature_neighbours(stack, kept, reconstruction),
+            (Some(kept), Some(stack), None) => model.set_class_neighbours(stack, kept),
+            (Some(kept), None, None) => model.set_neighbours(ensemble.stacks, kept)?,
+            (None, ..) => {}
         }
         Ok(model)
     }
+}
+
+/// The rows that a model keeps, if its header has what joins them with `members`.
+fn kept_rows(
+    file: &Reader<ModelHeader>,
+    ensemble: &Ensemble,
+    members: usize,
+) -> Result<Option<KeptRows>, Error> {
+    let damaged =
+        |reason: &str| Error::from(FileError::Damaged { file: file.file.clone(), reason: reason.into() });
+    let features = file.header.feature_stack.as_ref();
+    let of_classes = ensemble.class_stack.as_ref().or(features);
+    let process = ensemble.stacks.first().map(|stack| &stack.process);
+    let Some(process) = process.or(of_classes.map(|stack| &stack.process)) else { return Ok(None) };
+    let classes = of_classes.filter(|_| file.header.schema.classes().is_some());
+    let width = process.groups.len();
+    let c = if classes.is_some() { 1 } else { file.header.schema.outputs() };
+    let x = file.tensor("neighbours.x", None)?;
+    let n = x.len() / width;
+    if n == 0 || n * width != x.len() {
+        return Err(damaged("`neighbours.x` is not [N, d]"));
+    }
+    let y = file.tensor("neighbours.y", Some(&[n, c]))?;
+    if let Some(stack) = classes {
+        let class = |&y: &f32| y.fract() == 0.0 && (0.0..stack.frequencies.len() as f32).contains(&y);
+        if !y.iter().all(class) {
+            return Err(damaged("`neighbours.y` holds what is no class"));
+        }
+    }
+    let errors = match classes.or(features) {
+        Some(_) => Vec::new(),
+        None => file.tensor("neighbours.errors", Some(&[n, c]))?,
+    };
+    if errors.iter().any(|&error| error < 0.0) {
+        return Err(damaged("`neighbours.errors` holds what is no square"));
+    }
+    // Models of classes had no folds before version 5.
+    let folds = match file.header.format_version {
+        ..=4 if classes.is_some() => Vec::new(),
+        _ if features.is_some() => Vec::new(),
+        _ => file.tensor("neighbours.folds", None)?,
+    };
+    let kept = KeptRows { x, y, errors, folds, width };
+    if !kept.folds_are_sound(members) {
+        return Err(damaged("`neighbours.folds` does not name members"));
+    }
+    Ok(Some(kept))
 }
 
 /// What stands before the names of a network's tensors.
@@ -320,6 +359,13 @@ fn is_consistent(header: &ModelHeader) -> bool {
         && header.ensemble.as_ref().and_then(|ensemble| ensemble.class_stack.as_ref()).is_none_or(|stack| {
             let width = schema.table().map_or(0, |table| table.numeric_width() + table.indicator_width());
             schema.classes().is_some_and(|classes| stack.is_sound(width, classes.len()))
+        })
+        && header.feature_stack.as_ref().is_none_or(|stack| {
+            let classes = schema.classes().map_or(0, <[String]>::len);
+            header.ensemble.is_none()
+                && header.others.is_empty()
+                && stack.is_sound(d + c, classes)
+                && (stack.reconstruction.is_none() || schema.images().is_some())
         })
         && scale_is_sound(&header.feature_scale)
         && header.others.iter().all(|other| scale_is_sound(&other.feature_scale))

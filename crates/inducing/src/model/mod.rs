@@ -1,22 +1,28 @@
 //! A fitted model: immutable, ready to predict.
 
+mod absent;
 mod calibration;
 mod class_calibration;
 mod class_stack;
+mod classes;
 mod density;
 mod distances;
 mod file;
+mod numbers;
 mod out_of_fold;
 mod predict;
 mod prediction;
+mod scores;
 mod stack;
 mod stream;
+mod update;
 
 pub(crate) use calibration::minimise;
 pub use calibration::{Calibration, HeldOut};
 pub use class_calibration::ClassCalibration;
 pub(crate) use class_calibration::FEWEST_TO_TRUST;
 pub use class_stack::ClassStack;
+pub(crate) use class_stack::Position;
 pub use density::{Component, Density};
 pub use distances::Distances;
 pub use file::{FORMAT_VERSION, FileError};
@@ -30,6 +36,7 @@ pub use prediction::{
 pub use stack::Stack;
 pub(crate) use stack::{Local, MOST_NEIGHBOURS, Query, Stacked, linear};
 pub use stream::{PredictedBlock, PredictionStream};
+pub use update::Update;
 
 use crate::config::Config;
 use crate::dataset::{EncoderFactory, Inputs, Schema};
@@ -38,12 +45,11 @@ pub use crate::head::{FeatureScale, HeadParameters};
 
 use crate::head::{AnyPosterior, FittedHead, read_out};
 use crate::metrics::{ClassMetrics, Metrics};
-use crate::neighbours::{ClassNeighbours, KeptRows, Neighbours};
+use crate::neighbours::{ClassNeighbours, KeptRows, Neighbours, Reconstruction};
 use crate::nn::{Encoder, EncoderShape, Mode};
 use crate::train::EpochRecord;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Everything about a model that is not a tensor; stored as JSON in the model file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -82,6 +88,9 @@ pub struct ModelHeader {
     /// What joins cross-fitted members, where the networks are members of an ensemble.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ensemble: Option<Ensemble>,
+    /// What the nearest training features say, where one network keeps them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feature_stack: Option<ClassStack>,
 }
 
 /// Networks that are members of an ensemble.
@@ -129,6 +138,7 @@ pub struct Model {
     networks: Vec<Network>,
     neighbours: Option<Neighbours>,
     class_neighbours: Option<ClassNeighbours>,
+    reconstruction: Option<Reconstruction>,
     out_of_fold: Option<OutOfFoldPredictions>,
 }
 
@@ -200,7 +210,8 @@ impl Model {
             })
             .collect();
         let networks = fitted?;
-        Ok(Self { header, networks, neighbours: None, class_neighbours: None, out_of_fold: None })
+        let (neighbours, class_neighbours, reconstruction, out_of_fold) = (None, None, None, None);
+        Ok(Self { header, networks, neighbours, class_neighbours, reconstruction, out_of_fold })
     }
 
     /// What is known besides the tensors.
@@ -262,6 +273,12 @@ impl Model {
                 latent.var[place].fill(var[i]);
             }
         }
+        if let (Some(stack), Some(neighbours)) = (&self.header.feature_stack, &self.class_neighbours) {
+            let local = neighbours.variances(stack, &feature_coordinates(features, &latent.mean));
+            for (var, local) in latent.var.chunks_exact_mut(c).zip(local) {
+                var.iter_mut().for_each(|var| *var += local);
+            }
+        }
         latent
     }
 
@@ -303,6 +320,18 @@ impl Model {
         self.header.ensemble.get_or_insert_default().class_stack = Some(stack);
     }
 
+    /// Keeps features of training rows, and principal components of images.
+    pub(crate) fn set_feature_neighbours(
+        &mut self,
+        stack: ClassStack,
+        kept: KeptRows,
+        reconstruction: Option<Reconstruction>,
+    ) {
+        self.reconstruction = reconstruction;
+        self.class_neighbours = Some(ClassNeighbours::new(kept, &stack));
+        self.header.feature_stack = Some(stack);
+    }
+
     /// Predictions of training rows by members that never saw them: what says how good the model is where no row was held out.
     /// `None` for a model that was read from a file, or is no ensemble.
     pub fn out_of_fold(&self) -> Option<&OutOfFoldPredictions> {
@@ -333,6 +362,25 @@ impl Model {
         (0..count).map(|i| target.restore(low - margin + step * i as f64)).collect()
     }
 
+    pub(crate) fn reconstruction(&self) -> Option<&Reconstruction> {
+        self.reconstruction.as_ref()
+    }
+
+    /// Errors of some images when they are drawn by principal components of training images.
+    pub(crate) fn reconstruction_errors(
+        &self,
+        inputs: &Inputs,
+        rows: &[usize],
+    ) -> Result<Option<Vec<f64>>, Error> {
+        let Some(reconstruction) = &self.reconstruction else { return Ok(None) };
+        let mut errors = Vec::with_capacity(rows.len());
+        for rows in rows.chunks(BLOCK) {
+            let x = inputs.numbers(reconstruction.mean.len(), rows, Mode::Predict)?;
+            errors.extend(reconstruction.errors(&x));
+        }
+        Ok(Some(errors))
+    }
+
     /// Training rows that the model keeps.
     pub(crate) fn kept_rows(&self) -> Option<&KeptRows> {
         let numbers = self.neighbours.as_ref().map(Neighbours::kept);
@@ -344,190 +392,15 @@ impl Model {
         let log_sigma = self.heads().next().and_then(|head| head.log_sigma.get(output));
         f64::from(*log_sigma.expect("numbers have a process with noise")).exp()
     }
+}
 
-    /// Predicts the numbers of some rows; an error where the model predicts classes.
-    pub fn predict_numbers(&self, inputs: &Inputs, rows: &[usize]) -> Result<RegressionBatch, Error> {
-        if self.header.schema.classes().is_some() {
-            return Err(Error::inputs("a model of numbers", "a model of classes"));
-        }
-        let features = self.encode(inputs, rows)?;
-        self.numbers_at(inputs, rows, &features, &self.latent(&features))
-    }
-
-    /// The same where the rows' features and latent functions are known.
-    pub fn numbers_at(
-        &self,
-        inputs: &Inputs,
-        rows: &[usize],
-        features: &Features,
-        latent: &Latent,
-    ) -> Result<RegressionBatch, Error> {
-        let (Some(neighbours), Some(ensemble)) = (&self.neighbours, &self.header.ensemble) else {
-            return Ok(self.numbers(latent));
-        };
-        let x = inputs.numbers(neighbours.width(), rows, Mode::Predict)?;
-        Ok(self.restore(neighbours.predict(&ensemble.stacks, &x, features, latent)))
-    }
-
-    /// Numbers in the targets' own units, `[N, C]`.
-    pub(crate) fn restore(&self, stacked: Vec<Stacked>) -> RegressionBatch {
-        let targets = self.header.schema.numbers();
-        let mut prediction = RegressionBatch::with_capacity(stacked.len());
-        for (i, Stacked { mean, var_latent, density, familiarity }) in stacked.into_iter().enumerate() {
-            let target = &targets[i % targets.len()];
-            let std = density.second_moment_about(mean).sqrt();
-            prediction.mean.push(target.restore(mean));
-            prediction.std.push(target.std * std);
-            prediction.std_latent.push(target.std * var_latent.sqrt());
-            prediction.density.push(density.restored(target.mean, target.std));
-            prediction.familiarity.push(familiarity);
-        }
-        prediction
-    }
-
-    /// Numbers that follow from latent functions.
-    pub fn numbers(&self, latent: &Latent) -> RegressionBatch {
-        self.numbers_by(latent, &self.header.calibration)
-    }
-
-    /// The same without recalibration: what intervals were before, Gaussian ones.
-    pub fn uncalibrated_numbers(&self, latent: &Latent) -> RegressionBatch {
-        self.numbers_by(latent, &vec![Calibration::none(); self.outputs()])
-    }
-
-    fn numbers_by(&self, Latent { mean, var, .. }: &Latent, calibration: &[Calibration]) -> RegressionBatch {
-        let c = self.outputs();
-        let mut prediction = RegressionBatch::with_capacity(mean.len());
-        let shared: Vec<Arc<Calibration>> = calibration.iter().cloned().map(Arc::new).collect();
-        let sigma: Vec<f64> = (0..c).map(|output| self.sigma(output)).collect();
-        for (i, (mean, var)) in mean.iter().zip(var).enumerate() {
-            let target = &self.header.schema.numbers()[i % c];
-            let calibration = &calibration[i % c];
-            let std = calibration.std(*mean, *var, sigma[i % c]);
-            prediction.mean.push(target.restore(*mean));
-            prediction.std.push(target.std * std);
-            let density = Density::scaled(*mean, std, Arc::clone(&shared[i % c]));
-            prediction.density.push(density.restored(target.mean, target.std));
-            prediction.std_latent.push(target.std * (calibration.latent * var).sqrt());
-        }
-        prediction
-    }
-
-    /// Predicts the classes of some rows; an error where the model predicts numbers.
-    pub fn predict_classes(&self, inputs: &Inputs, rows: &[usize]) -> Result<ClassificationBatch, Error> {
-        if self.header.schema.classes().is_none() {
-            return Err(Error::inputs("a model of classes", "a model of numbers"));
-        }
-        self.classes_at(inputs, rows, &self.latent(&self.encode(inputs, rows)?))
-    }
-
-    /// The same where the rows' latent functions are known.
-    pub fn classes_at(
-        &self,
-        inputs: &Inputs,
-        rows: &[usize],
-        latent: &Latent,
-    ) -> Result<ClassificationBatch, Error> {
-        let mut prediction = self.classes(latent);
-        let stack = self.header.ensemble.as_ref().and_then(|ensemble| ensemble.class_stack.as_ref());
-        if let (Some(neighbours), Some(stack)) = (&self.class_neighbours, stack) {
-            let x = inputs.numbers(neighbours.kept().width, rows, Mode::Predict)?;
-            neighbours.join(stack, &x, &mut prediction);
-        }
-        Ok(prediction)
-    }
-
-    /// Classes that follow from latent functions.
-    pub fn classes(&self, latent: &Latent) -> ClassificationBatch {
-        self.classes_by(latent, self.header.class_calibration.unwrap_or(ClassCalibration::none()))
-    }
-
-    pub(crate) fn classes_by(&self, latent: &Latent, calibration: ClassCalibration) -> ClassificationBatch {
-        let c = self.outputs();
-        let classes = gp::classes_of(c);
-        let link = self.header.config.link();
-        let n = latent.mean.len() / c;
-        let mut prediction = ClassificationBatch {
-            classes,
-            p: Vec::with_capacity(n * classes),
-            latent_mean: Vec::with_capacity(n * classes),
-            latent_std: Vec::with_capacity(n * classes),
-            familiarity: Vec::new(),
-        };
-        for (mean, var) in latent.mean.chunks_exact(c).zip(latent.var.chunks_exact(c)) {
-            let scaled = |(f, v): (&f64, &f64)| calibration.slope * f * link.shrink(calibration.latent * v);
-            let s: Vec<f64> = mean.iter().zip(var).map(scaled).collect();
-            prediction.p.extend(gp::class_probabilities(link, &s, 0.0));
-            let std = var.iter().map(|v| (calibration.latent * v).sqrt());
-            if let [f] = *mean {
-                prediction.latent_mean.extend([-f, f]);
-                prediction.latent_std.extend(std.flat_map(|std| [std, std]));
-            } else {
-                prediction.latent_mean.extend_from_slice(mean);
-                prediction.latent_std.extend(std);
-            }
-        }
-        prediction
-    }
-
-    /// Scores predicted numbers against `y [N, C]` in the target's own units; intervals are the calibrated ones. An error
-    /// where the model predicts classes, or the lengths differ.
-    pub fn score(&self, prediction: &RegressionBatch, y: &[f64]) -> Result<Scores, Error> {
-        let c = self.outputs();
-        if self.header.schema.classes().is_some() {
-            return Err(Error::inputs("a model of numbers", "a model of classes"));
-        }
-        if y.len() != prediction.mean.len() || !y.len().is_multiple_of(c) {
-            return Err(Error::inputs(format!("{} targets", prediction.mean.len()), y.len().to_string()));
-        }
-        let column = |values: &[f64], output: usize| {
-            values.iter().skip(output).step_by(c).copied().collect::<Vec<_>>()
-        };
-        let scores = (0..c)
-            .map(|output| {
-                let (y, mean, std) =
-                    (column(y, output), column(&prediction.mean, output), column(&prediction.std, output));
-                let densities: Vec<&Density> = prediction.density.iter().skip(output).step_by(c).collect();
-                let metrics = Metrics::of_densities(&y, &mean, &std, &densities);
-                (self.header.schema.numbers()[output].name.clone(), Score::Number(metrics))
-            })
-            .collect();
-        Ok(scores)
-    }
-
-    /// Scores the predicted classes of some rows against their true ones, before and after recalibration.
-    pub fn score_classes(&self, inputs: &Inputs, rows: &[usize], y: &[u32]) -> Result<Scores, Error> {
-        let latent = self.latent(&self.encode(inputs, rows)?);
-        let metrics = self.class_metrics(&self.classes_at(inputs, rows, &latent)?, &latent, y)?;
-        Ok(Scores::from([(self.header.schema.target_names().remove(0), Score::Classes(metrics))]))
-    }
-
-    /// Scores of predicted classes, with those before recalibration beside them; an error where the model predicts numbers, or
-    /// labels do not fit.
-    pub fn class_metrics(
-        &self,
-        prediction: &ClassificationBatch,
-        latent: &Latent,
-        y: &[u32],
-    ) -> Result<ClassMetrics, Error> {
-        let Some(labels) = self.header.schema.classes() else {
-            return Err(Error::inputs("a model of classes", "a model of numbers"));
-        };
-        let rows = latent.mean.len() / self.outputs();
-        let fits = prediction.p.len() == rows * labels.len() && y.len() == rows;
-        if !fits || y.iter().any(|&label| label as usize >= labels.len()) {
-            let expected = format!("{rows} labels of {} classes", labels.len());
-            return Err(Error::inputs(expected, format!("{} others", y.len())));
-        }
-        let metrics = ClassMetrics::new(&prediction.p, y, labels);
-        Ok(match self.header.class_calibration {
-            Some(_) => {
-                let before = self.classes_by(latent, ClassCalibration::none());
-                metrics.beside(ClassMetrics::new(&before.p, y, labels))
-            }
-            None => metrics,
-        })
-    }
+/// Coordinates `[N, D + C]` of a single network's rows: features and latent means. Where a latent mean is between those of the
+/// classes, few training rows are near.
+pub(crate) fn feature_coordinates(features: &Features, mean: &[f64]) -> Vec<f32> {
+    let phi = &features.networks[0];
+    let (d, c) = (phi.len() / features.rows.max(1), mean.len() / features.rows.max(1));
+    let rows = phi.chunks_exact(d.max(1)).zip(mean.chunks_exact(c.max(1)));
+    rows.flat_map(|(phi, mean)| phi.iter().copied().chain(mean.iter().map(|&f| f as f32))).collect()
 }
 
 impl Network {

@@ -30,6 +30,14 @@ impl RegressionBatch {
             familiarity: Vec::new(),
         }
     }
+
+    pub(super) fn append(&mut self, mut other: Self) {
+        self.mean.append(&mut other.mean);
+        self.std.append(&mut other.std);
+        self.std_latent.append(&mut other.std_latent);
+        self.density.append(&mut other.density);
+        self.familiarity.append(&mut other.familiarity);
+    }
 }
 
 /// Predicted classes of some rows, row-major `[N, K]`.
@@ -48,6 +56,13 @@ pub struct ClassificationBatch {
 }
 
 impl ClassificationBatch {
+    pub(super) fn append(&mut self, mut other: Self) {
+        self.p.append(&mut other.p);
+        self.latent_mean.append(&mut other.latent_mean);
+        self.latent_std.append(&mut other.latent_std);
+        self.familiarity.append(&mut other.familiarity);
+    }
+
     /// Most probable class of each row.
     pub fn labels(&self) -> impl Iterator<Item = usize> + '_ {
         self.p.chunks_exact(self.classes).map(predicted)

@@ -2,11 +2,15 @@
 
 mod classes;
 mod fit;
+mod kept;
+mod reconstruction;
 mod search;
 
 pub(crate) use classes::ClassNeighbours;
 pub(crate) use fit::{Effort, Place, Rows, distances, fit, neighbours};
-use search::Index;
+pub(crate) use kept::{KeptRows, folds_of};
+pub(crate) use reconstruction::{MOST_IMAGES, Reconstruction};
+pub(crate) use search::Index;
 
 use crate::dataset::{Inputs, Matrix};
 use crate::error::Error;
@@ -16,21 +20,6 @@ use rayon::prelude::*;
 
 /// Rows that a thread takes at a time.
 const BLOCK: usize = 64;
-
-/// Kept rows, as the model file has them.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct KeptRows {
-    /// `[N, d]`
-    pub(crate) x: Vec<f32>,
-    /// Standardised labels `[N, C]`.
-    pub(crate) y: Vec<f32>,
-    /// Squared errors when they were held out `[N, C]`.
-    pub(crate) errors: Vec<f32>,
-    /// Members that left a row out `[N, R]`; −1 for none.
-    pub(crate) folds: Vec<f32>,
-    /// d
-    pub(crate) width: usize,
-}
 
 /// Kept rows, ready to be asked.
 #[derive(Debug)]
@@ -57,17 +46,10 @@ struct Pool {
     index: Index,
 }
 
-impl KeptRows {
-    fn len(&self) -> usize {
-        self.x.len() / self.width
-    }
-}
-
 impl Neighbours {
     pub(crate) fn new(kept: KeptRows, stacks: &[Stack], networks: &[Network]) -> Result<Self, Error> {
         let (c, d) = (stacks.len(), kept.width);
-        let repeats = kept.folds.len() / kept.len();
-        let inputs = Inputs::Table(Matrix { x: kept.x.clone(), width: d, texts: Vec::new() });
+        let inputs = Inputs::Table(Matrix { x: kept.x.clone(), width: d, ..Matrix::default() });
         let mut outputs = Vec::new();
         for (k, stack) in stacks.iter().enumerate() {
             let weights = narrow(&stack.process.inverse_lengths());
@@ -77,9 +59,7 @@ impl Neighbours {
             outputs.push(Output { index, weights, residuals, pools: Vec::new() });
         }
         if stacks.iter().any(|stack| stack.feature_process.is_some()) {
-            for (m, network) in networks.iter().enumerate() {
-                let left_out = |row: &usize| kept.folds[row * repeats..][..repeats].contains(&(m as f32));
-                let rows: Vec<usize> = (0..kept.len()).filter(left_out).collect();
+            for (network, rows) in networks.iter().zip(kept.left_out(networks.len())) {
                 let phi = network.features(&inputs, &rows)?;
                 let (mean, _) = network.latent(&phi, rows.len());
                 for (k, (stack, output)) in stacks.iter().zip(&mut outputs).enumerate() {
@@ -216,10 +196,10 @@ pub(crate) fn feature_coordinates<'a>(
 }
 
 /// Rows of numbers, each times its weight.
-fn scale(rows: &[f32], weights: &[f32]) -> Vec<f32> {
+pub(crate) fn scale(rows: &[f32], weights: &[f32]) -> Vec<f32> {
     rows.chunks_exact(weights.len()).flat_map(|row| row.iter().zip(weights).map(|(x, w)| x * w)).collect()
 }
 
-fn narrow(values: &[f64]) -> Vec<f32> {
+pub(crate) fn narrow(values: &[f64]) -> Vec<f32> {
     values.iter().map(|&x| x as f32).collect()
 }

@@ -14,23 +14,38 @@ const SPARE: usize = 8;
 /// Points that can be asked for the nearest ones.
 #[derive(Debug)]
 pub(crate) struct Index {
-    /// Coordinates and squared norm, row-major `[N, d + 1]`.
+    /// Coordinates from the centre and squared norm, row-major `[N, d + 1]`.
     points: Vec<f32>,
+    /// Mean of the points `[d]`: scores of points far from the origin would lose their digits.
+    centre: Vec<f32>,
     width: usize,
 }
 
 impl Index {
     /// Points of `coordinates [N, d]`, each coordinate times its weight.
     pub(crate) fn new(coordinates: &[f32], weights: &[f32]) -> Self {
-        let width = weights.len() + 1;
-        let mut points = Vec::with_capacity(coordinates.len() / weights.len().max(1) * width);
-        for row in coordinates.chunks_exact(weights.len().max(1)) {
+        let (d, width) = (weights.len(), weights.len() + 1);
+        let n = coordinates.len() / d.max(1);
+        let mut centre = vec![0.0_f64; d];
+        for row in coordinates.chunks_exact(d.max(1)) {
+            let weighted = row.iter().zip(weights).map(|(x, w)| f64::from(x * w) / n as f64);
+            centre.iter_mut().zip(weighted).for_each(|(sum, x)| *sum += x);
+        }
+        let centre: Vec<f32> = centre.into_iter().map(|x| x as f32).collect();
+        let mut points = Vec::with_capacity(n * width);
+        for row in coordinates.chunks_exact(d.max(1)) {
             let start = points.len();
-            points.extend(row.iter().zip(weights).map(|(x, w)| x * w));
+            points.extend(row.iter().zip(weights).zip(&centre).map(|((x, w), centre)| x * w - centre));
             let norm = points[start..].iter().map(|x| x * x).sum();
             points.push(norm);
         }
-        Self { points, width }
+        Self { points, centre, width }
+    }
+
+    /// Queries from the centre.
+    fn centred(&self, queries: &[f32]) -> Vec<f32> {
+        let rows = queries.chunks_exact(self.centre.len());
+        rows.flat_map(|row| row.iter().zip(&self.centre).map(|(x, centre)| x - centre)).collect()
     }
 
     /// The `k` points nearest to each query, nearest first, `[N, min(k, points)]`; queries are weighted as the points were.
@@ -51,16 +66,17 @@ impl Index {
 
     /// Distances of a query from some points.
     pub(crate) fn distances(&self, query: &[f32], points: &[u32]) -> Vec<f64> {
+        let query = self.centred(query);
         let to = |&point: &u32| {
             let point = &self.points[point as usize * self.width..][..self.width - 1];
-            point.iter().zip(query).map(|(p, q)| f64::from(p - q).powi(2)).sum::<f64>().sqrt()
+            point.iter().zip(&query).map(|(p, q)| f64::from(p - q).powi(2)).sum::<f64>().sqrt()
         };
         points.iter().map(to).collect()
     }
 
     fn block(&self, queries: &[f32], except: Option<&[usize]>, k: usize) -> Vec<Vec<u32>> {
         let (w, d) = (self.width, self.width - 1);
-        let n = queries.len() / d;
+        let (n, queries) = (queries.len() / d, &self.centred(queries)[..]);
         // ‖p‖² − 2pᵀq orders the points as their distances do.
         let asked: Vec<f32> =
             queries.chunks_exact(d).flat_map(|q| q.iter().map(|x| -2.0 * x).chain([1.0])).collect();
@@ -164,6 +180,23 @@ mod tests {
                 assert_eq!(found, &expected);
                 assert_eq!(index.nearest(query, None, k), [expected]);
             }
+        }
+    }
+
+    #[test]
+    fn the_nearest_are_found_far_from_the_origin_too() {
+        let (n, d, k) = (1500, 3, 40);
+        let moved = |points: Vec<f32>| points.into_iter().map(|x| 3000.0 + x).collect::<Vec<f32>>();
+        let (points, queries) = (moved(cloud(n, d, 5)), moved(cloud(20, d, 6)));
+        let found = Index::new(&points, &vec![1.0; d]).nearest(&queries, None, k);
+        for (query, found) in queries.chunks(d).zip(&found) {
+            let distance = |i: usize| -> f64 {
+                points[i * d..][..d].iter().zip(query).map(|(p, q)| f64::from(p - q).powi(2)).sum()
+            };
+            let mut all: Vec<f64> = (0..n).map(distance).collect();
+            all.sort_by(f64::total_cmp);
+            let farthest = found.iter().map(|&i| distance(i as usize)).fold(0.0, f64::max);
+            assert!(farthest <= all[k - 1] * 1.001, "{farthest} {}", all[k - 1]);
         }
     }
 

@@ -13,17 +13,18 @@ const MOST_CLASSES: usize = 10;
 const MOST_ROWS: usize = 5000;
 
 /// `p [N, K]` are out-of-fold probabilities of rows `x [N, d]` with these labels; they become those with neighbours. Also how
-/// familiar every row is.
+/// familiar every row is. The process of a stack that was fitted `before` stays.
 pub(crate) fn fit_classes(
     x: &[f32],
     width: usize,
     labels: &[u32],
     p: &mut [f64],
     config: &Config,
+    before: Option<&ClassStack>,
 ) -> (ClassStack, Vec<f64>) {
     let n = labels.len();
     let k = p.len() / n;
-    let count = config.neighbours.count.min(n - 1);
+    let count = before.map_or(config.neighbours.count.min(n - 1), |before| before.count);
     let frequencies: Vec<f64> =
         (0..k).map(|c| labels.iter().filter(|&&l| l as usize == c).count() as f64 / n as f64).collect();
     // Length scales by a process on what the frequencies leave of every class's indicator.
@@ -44,20 +45,43 @@ pub(crate) fn fit_classes(
         log_noise: (0.2 * spread).max(1e-3).ln(),
     };
     let effort = Effort { rounds: 10, steps: 15, rows: (n / 8).clamp(16, 256) };
-    let process = fit(&pools, start, count, effort, config.seed);
+    let process = match before {
+        Some(before) => before.process.clone(),
+        None => fit(&pools, start, count, effort, config.seed),
+    };
     let all: Vec<Place> = (0..n).map(|i| (0, i)).collect();
     let found = neighbours(&pools[..1], &process, &all, count);
     let r: Vec<Vec<f64>> =
         (0..n).into_par_iter().map(|i| distances(pools[0], &process, i, &found[i])).collect();
     let usual = Distances::new(r.iter().map(|r| Distances::of_row(r)).collect());
-    let mut stack = ClassStack { process, count, prior: None, reach: 1.0, frequencies, distances: usual };
+    let (prior, reach, reconstruction) = (None, 1.0, None);
+    let mut stack =
+        ClassStack { process, count, prior, reach, frequencies, distances: usual, reconstruction };
+    let near: Vec<Near> = found
+        .iter()
+        .zip(r)
+        .map(|(found, r)| Near { r, classes: found.iter().map(|&j| labels[j as usize] as usize).collect() })
+        .collect();
+    fit_prior(&mut stack, p, &near, labels);
+    let rows = p.chunks_exact_mut(k).zip(&near);
+    let familiarity = rows.map(|(p, near)| stack.join(p, &near.r, &near.classes, None)).collect();
+    (stack, familiarity)
+}
+
+/// Distances and classes of a row's neighbours.
+pub(super) struct Near {
+    pub(super) r: Vec<f64>,
+    pub(super) classes: Vec<usize>,
+}
+
+/// How much the neighbours' classes count beside probabilities `p [N, K]`, by a grid.
+pub(super) fn fit_prior(stack: &mut ClassStack, p: &[f64], near: &[Near], labels: &[u32]) {
+    let (n, k) = (labels.len(), p.len() / labels.len());
     let sample: Vec<usize> = (0..n).step_by(n.div_ceil(MOST_ROWS)).collect();
-    let before = p.to_vec();
     let nll = |stack: &ClassStack| {
         let of_row = |&i: &usize| {
-            let mut p = before[i * k..][..k].to_vec();
-            let classes: Vec<usize> = found[i].iter().map(|&j| labels[j as usize] as usize).collect();
-            stack.join(&mut p, &r[i], &classes);
+            let mut p = p[i * k..][..k].to_vec();
+            stack.join(&mut p, &near[i].r, &near[i].classes, None);
             row_nll(&p, labels[i] as usize)
         };
         sample.iter().map(of_row).sum::<f64>() / sample.len() as f64
@@ -74,15 +98,8 @@ pub(crate) fn fit_classes(
     // Forty-two candidates find something in few rows even where there is nothing.
     let margin = 1.0 / sample.len() as f64;
     if let Some((value, prior, reach)) = best
-        && value < nll(&stack) - margin
+        && value < nll(stack) - margin
     {
         (stack.prior, stack.reach) = (Some(prior), reach);
     }
-    let familiarity = (0..n)
-        .map(|i| {
-            let classes: Vec<usize> = found[i].iter().map(|&j| labels[j as usize] as usize).collect();
-            stack.join(&mut p[i * k..][..k], &r[i], &classes)
-        })
-        .collect();
-    (stack, familiarity)
 }

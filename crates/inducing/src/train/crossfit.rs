@@ -2,9 +2,9 @@
 //! members that never saw it. Calibration, stacking and scores need no validation part then.
 
 use crate::config::Config;
-use crate::dataset::{Prepared, Values};
+use crate::dataset::{Inputs, Prepared, Values};
 use crate::error::Error;
-use crate::model::Model;
+use crate::model::{Model, Network};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -74,31 +74,27 @@ impl Prepared {
         }
         rows
     }
+}
 
-    /// Asks every member for those of some rows that it left out.
-    pub(crate) fn held_out(
-        &self,
-        model: &Model,
-        members: &[Member],
-        rows: &[usize],
-    ) -> Result<Vec<HeldOutFold>, Error> {
-        let mut place = vec![usize::MAX; self.inputs.rows()];
-        rows.iter().enumerate().for_each(|(i, &row)| place[row] = i);
-        let ask = |(member, Member { held_out, .. }): (usize, &Member)| {
-            let network = &model.networks()[member];
-            let own: Vec<usize> = held_out.iter().copied().filter(|&row| place[row] != usize::MAX).collect();
-            let phi = network.features(&self.inputs, &own)?;
-            let (mean, var) = network.latent(&phi, own.len());
-            let places = own.iter().map(|&row| place[row]).collect();
-            Ok(HeldOutFold { places, phi, mean, var })
-        };
-        members.iter().enumerate().map(ask).collect()
-    }
+/// Asks every member for the rows that it left out: `left_out` are their places among `rows`.
+pub(crate) fn held_out(
+    model: &Model,
+    inputs: &Inputs,
+    rows: &[usize],
+    left_out: &[Vec<usize>],
+) -> Result<Vec<HeldOutFold>, Error> {
+    let ask = |(network, places): (&Network, &Vec<usize>)| {
+        let own: Vec<usize> = places.iter().map(|&place| rows[place]).collect();
+        let phi = network.features(inputs, &own)?;
+        let (mean, var) = network.latent(&phi, own.len());
+        Ok(HeldOutFold { places: places.clone(), phi, mean, var })
+    };
+    model.networks().iter().zip(left_out).map(ask).collect()
 }
 
 impl OutOfFold {
-    /// Joins what members say of `n` rows that they left out.
-    pub(crate) fn new(folds: &[HeldOutFold], n: usize, c: usize) -> Self {
+    /// Joins what members say of `n` rows that they left out, most of them `repeats` times.
+    pub(crate) fn new(folds: &[HeldOutFold], n: usize, c: usize, repeats: usize) -> Self {
         let (mut sum, mut squares, mut within) = (vec![0.0; n * c], vec![0.0; n * c], vec![0.0; n * c]);
         let mut times = vec![0_usize; n];
         for HeldOutFold { places, mean, var, .. } in folds {
@@ -112,10 +108,9 @@ impl OutOfFold {
                 }
             }
         }
-        // The only row of a class is in no fold: every member saw it, and it says nothing.
-        let repeats = times.iter().copied().max().unwrap_or(1).max(1);
         let mut oof = Self { mean: sum, var: within, repeats };
         for at in 0..n * c {
+            // The only row of a class is in no fold: every member saw it, and it says nothing.
             let times = times[at / c].max(1) as f64;
             oof.mean[at] /= times;
             let between = (squares[at] / times - oof.mean[at].powi(2)).max(0.0);

@@ -1,23 +1,17 @@
 //! From data made ready to a model: training of one network or one for each class, recalibration, scores.
 
-use super::class_stack::fit_classes;
-use super::crossfit::{Member, OutOfFold};
-use super::stack::{Known, sample};
+use super::crossfit::Member;
+use super::join::{Begin, Joining, calibrate, calibrate_classes};
 use super::{
     Fitted, NetworkEvent, NetworkState, NetworkTrainer, Outcome, Phase, Targets, TrainError, TrainingData,
 };
 use crate::config::{Config, Multiclass};
-use crate::dataset::{Inputs, Prepared, Values};
+use crate::dataset::{Prepared, Values};
 use crate::error::Error;
 use crate::explain::Observed;
 use crate::head::FittedHead;
-use crate::metrics::row_nll;
-use crate::model::{
-    Calibration, ClassCalibration, Ensemble, FORMAT_VERSION, HeldOut, Latent, Model, ModelHeader,
-    NetworkHeader, OutOfFoldPredictions, Predictions, Score, Scores, Stacked,
-};
-use crate::neighbours::KeptRows;
-use crate::nn::{Encoder, EncoderShape, Mode};
+use crate::model::{Calibration, Ensemble, FORMAT_VERSION, Model, ModelHeader, NetworkHeader};
+use crate::nn::{Encoder, EncoderShape};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -197,15 +191,18 @@ impl Prepared {
             metrics: BTreeMap::new(),
             others: headers,
             ensemble: (!members.is_empty()).then(Ensemble::default),
+            feature_stack: None,
         };
         let mut model = Model::new(header, networks, self.factory.as_ref(), threads)?;
         if !members.is_empty() {
             self.join(&mut model, config, members)?;
+        } else if self.keeps_features(&model, config) {
+            self.keep_features(&mut model, config)?;
         } else if config.train.recalibrate && !self.validation.is_empty() {
             let latent = model.latent(&model.encode(&self.inputs, &self.validation)?);
-            match &self.values {
-                Values::Numbers(y) => calibrate(&mut model, &latent, y, &self.validation),
-                Values::Classes(labels) => calibrate_classes(&mut model, &latent, labels, &self.validation),
+            match self.values.select(&self.validation, model.outputs()) {
+                Values::Numbers(y) => calibrate(&mut model, &latent, &y),
+                Values::Classes(labels) => calibrate_classes(&mut model, &latent, &labels),
             }
         }
         for (part, rows) in [("validation", &self.validation), ("test", &self.test)] {
@@ -220,97 +217,28 @@ impl Prepared {
         Ok(model)
     }
 
-    fn keeps_neighbours(&self, config: &Config) -> bool {
-        config.neighbours.count > 0
-            && self.train.len() >= FEWEST_NEIGHBOURS
-            && (1..=MOST_COLUMNS).contains(&self.inputs.width())
-            && matches!(self.inputs, Inputs::Table(_))
-    }
-
-    /// Joins the probabilities of an ensemble with the classes of the nearest rows.
-    fn join_classes(
-        &self,
-        model: &mut Model,
-        config: &Config,
-        latent: &Latent,
-        (labels, kept): (&[u32], &[usize]),
-    ) -> Result<(), Error> {
-        let labels: Vec<u32> = kept.iter().map(|&row| labels[row]).collect();
-        let mut prediction = model.classes(latent);
-        if self.keeps_neighbours(config) {
-            let width = self.inputs.width();
-            let x = self.inputs.numbers(width, kept, Mode::Predict)?;
-            let (stack, familiarity) = fit_classes(&x, width, &labels, &mut prediction.p, config);
-            prediction.familiarity = familiarity;
-            let y = labels.iter().map(|&label| label as f32).collect();
-            model
-                .set_class_neighbours(stack, KeptRows { x, y, errors: Vec::new(), folds: Vec::new(), width });
-        }
-        let metrics = Score::Classes(model.class_metrics(&prediction, latent, &labels)?);
-        let scores = Scores::from([(self.schema.target_names().remove(0), metrics)]);
-        model.header_mut().metrics.insert("out_of_fold".into(), scores);
-        let predictions = Predictions::classification(prediction, self.schema.classes().unwrap_or_default());
-        let (rows, latent) = (kept.to_vec(), latent.clone());
-        model.set_out_of_fold(OutOfFoldPredictions { rows, predictions, latent });
-        Ok(())
-    }
-
     /// Joins the members of an ensemble by what they say of rows they never saw, and with the nearest rows.
     fn join(&self, model: &mut Model, config: &Config, members: &[Member]) -> Result<(), Error> {
-        let kept = self.kept(config);
-        let folds = self.held_out(model, members, &kept)?;
-        let oof = OutOfFold::new(&folds, kept.len(), model.outputs());
-        let latent = Latent { mean: oof.mean.clone(), var: oof.var.clone(), members: Vec::new() };
-        let labels = match &self.values {
-            Values::Classes(labels) => {
-                calibrate_classes(model, &latent, labels, &kept);
-                return self.join_classes(model, config, &latent, (labels, &kept));
-            }
-            Values::Numbers(y) => y,
+        let rows = self.kept(config);
+        let mut place = vec![usize::MAX; self.inputs.rows()];
+        rows.iter().enumerate().for_each(|(i, &row)| place[row] = i);
+        let left_out = |member: &Member| {
+            member.held_out.iter().map(|&row| place[row]).filter(|&place| place != usize::MAX).collect()
         };
-        calibrate(model, &latent, labels, &kept);
-        let (width, c) = (self.inputs.width(), model.outputs());
-        let linear = self.ridge(self.targets(), &self.train);
-        let Some(linear) = linear.filter(|_| self.keeps_neighbours(config)) else { return Ok(()) };
-        let x = self.inputs.numbers(width, &kept, Mode::Predict)?;
-        let y = self.targets().batch(&kept);
-        let (mut stacks, mut errors, mut out_of_fold) = (Vec::new(), vec![0.0; y.len()], Vec::new());
-        for k in 0..c {
-            let slopes = linear.iter().skip(k).step_by(c).map(|&b| f64::from(b)).collect();
-            let known = Known::new(&x, width, (&y, c, k), &oof, slopes, &folds);
-            let fitted = known.stack(config);
-            stacks.push(fitted.stack);
-            fitted.errors.into_iter().enumerate().for_each(|(i, error)| errors[i * c + k] = error);
-            out_of_fold.push(fitted.out_of_fold);
-        }
-        let count = out_of_fold[0].len();
-        let mut columns: Vec<_> = out_of_fold.into_iter().map(Vec::into_iter).collect();
-        let stacked: Vec<Stacked> =
-            (0..count * c).map(|at| columns[at % c].next().expect("as many of every output")).collect();
-        let predictions = model.restore(stacked);
-        let places: Vec<usize> = sample(kept.len()).collect();
-        let rows: Vec<usize> = places.iter().map(|&i| kept[i]).collect();
-        if let Observed::Numbers(y) = self.observed(&rows) {
-            let scores = model.score(&predictions, &y)?;
-            model.header_mut().metrics.insert("out_of_fold".into(), scores);
-        }
-        let (predictions, latent) = (model.named(predictions), latent.select(&places, c));
-        model.set_out_of_fold(OutOfFoldPredictions { rows, predictions, latent });
-        let mut by_row = vec![Vec::new(); kept.len()];
-        for (member, fold) in folds.iter().enumerate() {
-            fold.places.iter().for_each(|&place| by_row[place].push(member as f32));
-        }
-        let folds = by_row.into_iter().flat_map(|mut members| {
-            members.resize(oof.repeats, -1.0);
-            members
-        });
-        model.set_neighbours(stacks, KeptRows { x, y, errors, folds: folds.collect(), width })
+        let joining = Joining {
+            inputs: &self.inputs,
+            rows: &rows,
+            left_out: members.iter().map(left_out).collect(),
+            repeats: config.train.crossfit_repeats.get(),
+            labels: self.values.select(&rows, model.outputs()),
+        };
+        let linear = match self.values {
+            Values::Numbers(_) => self.ridge(self.targets(), &self.train),
+            Values::Classes(_) => None,
+        };
+        joining.join(model, config, &Begin::Anew(linear))
     }
 }
-
-/// Fewer rows than this are no neighbourhood, and more columns than this have none.
-const FEWEST_NEIGHBOURS: usize = 16;
-const MOST_COLUMNS: usize = 256;
 
 /// What one network trains on.
 #[derive(Clone, Copy)]
@@ -318,32 +246,6 @@ struct Run<'a> {
     targets: Targets<'a>,
     train: &'a [usize],
     validation: &'a [usize],
-}
-
-/// Recalibrates numbers by latent functions of some rows.
-fn calibrate(model: &mut Model, latent: &Latent, y: &[f32], rows: &[usize]) {
-    let c = model.outputs();
-    for output in 0..c {
-        let held_out = |(i, &row): (usize, &usize)| {
-            let (mean, var) = (latent.mean[i * c + output], latent.var[i * c + output]);
-            HeldOut { residual: f64::from(y[row * c + output]) - mean, mean, var }
-        };
-        let held_out: Vec<HeldOut> = rows.iter().enumerate().map(held_out).collect();
-        model.header_mut().calibration[output] = Calibration::fit(&held_out, model.sigma(output));
-    }
-}
-
-/// Recalibrates classes by latent functions of some rows.
-fn calibrate_classes(model: &mut Model, latent: &Latent, labels: &[u32], rows: &[usize]) {
-    let k = gp::classes_of(model.outputs());
-    let nll = |candidate: ClassCalibration| {
-        let p = model.classes_by(latent, candidate).p;
-        let of_row = |(p, &row): (&[f64], &usize)| row_nll(p, labels[row] as usize);
-        p.chunks_exact(k).zip(rows).map(of_row).sum::<f64>() / rows.len() as f64
-    };
-    let has_variance = model.heads().next().is_some();
-    let calibration = ClassCalibration::fit(rows.len(), has_variance, nll);
-    model.header_mut().class_calibration = Some(calibration);
 }
 
 /// Where the networks' trainers report to.

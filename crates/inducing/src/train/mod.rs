@@ -7,9 +7,11 @@
 mod adam;
 mod class_stack;
 mod crossfit;
+mod feature_stack;
 mod fit;
 mod head_refit;
 mod initialise;
+mod join;
 mod lbfgs;
 mod network_state;
 mod network_trainer;
@@ -22,6 +24,7 @@ mod targets;
 mod trainer;
 
 pub use fit::{Checkpoint, Event, Fit, Listener};
+pub(crate) use join::{Begin, Joining};
 pub(crate) use network_state::NetworkStateHeader;
 pub use network_state::{EpochRecord, NetworkState, Phase};
 pub(crate) use network_trainer::{NetworkTrainer, Start};

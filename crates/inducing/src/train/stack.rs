@@ -71,12 +71,12 @@ impl<'a> Known<'a> {
         &self.x[i * self.width..][..self.width]
     }
 
-    /// Fits a stack.
-    pub(crate) fn stack(mut self, config: &Config) -> Fitted {
+    /// Fits a stack; the processes of one that was fitted `before` stay.
+    pub(crate) fn stack(mut self, config: &Config, before: Option<&Stack>) -> Fitted {
         let n = self.len();
         // Small tables can afford to look further.
         let count = if n <= FEW { config.neighbours.count.max(FEW_COUNT) } else { config.neighbours.count };
-        let count = count.min(n.saturating_sub(1));
+        let count = before.map_or(count.min(n.saturating_sub(1)), |before| before.count);
         let residual = |i: usize| self.y[i] - crate::model::linear(&self.linear, self.row(i)) as f32;
         let residuals: Vec<f32> = (0..n).map(residual).collect();
         let rows = Rows { coordinates: self.x, labels: &residuals, width: self.width };
@@ -89,7 +89,10 @@ impl<'a> Known<'a> {
             log_noise: (0.1 * spread).max(1e-3).ln(),
         };
         let effort = Effort { rounds: 14, steps: 15, rows: (n / 8).clamp(16, 256) };
-        let process = fit(&[rows], start, count, effort, config.seed);
+        let process = match before {
+            Some(before) => before.process.clone(),
+            None => fit(&[rows], start, count, effort, config.seed),
+        };
         let all: Vec<Place> = (0..n).map(|i| (0, i)).collect();
         let found = neighbours(&[rows], &process, &all, count);
         let feature_count = config.neighbours.feature_count;
@@ -97,7 +100,9 @@ impl<'a> Known<'a> {
             0 => (None, self.mean.iter().map(|&mean| [mean, 0.0]).collect(), 0.0),
             count => {
                 let lengths = process.inverse_lengths().into_iter().map(|w| w as f32).collect::<Vec<_>>();
-                let (process, features, spread) = self.by_features(&lengths, count, effort, config.seed);
+                let before = before.and_then(|before| before.feature_process.clone());
+                let (process, features, spread) =
+                    self.by_features(&lengths, count, effort, config.seed, before);
                 (Some(process), features, spread)
             }
         };
@@ -183,6 +188,7 @@ impl<'a> Known<'a> {
         count: usize,
         effort: Effort,
         seed: u64,
+        before: Option<LocalProcess>,
     ) -> (LocalProcess, Vec<[f64; 2]>, f64) {
         let (c, k) = self.output;
         let pools: Vec<(Vec<f32>, Vec<f32>)> = self
@@ -210,7 +216,7 @@ impl<'a> Known<'a> {
             log_scale: spread.max(1e-4).ln(),
             log_noise: (0.3 * spread).max(1e-3).ln(),
         };
-        let process = fit(&pools, start, count, effort, seed ^ 0xfea);
+        let process = before.unwrap_or_else(|| fit(&pools, start, count, effort, seed ^ 0xfea));
         let places: Vec<Place> =
             pools.iter().enumerate().flat_map(|(m, pool)| (0..pool.len()).map(move |i| (m, i))).collect();
         let found = neighbours(&pools, &process, &places, count);

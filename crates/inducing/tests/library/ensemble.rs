@@ -114,7 +114,7 @@ fn classes_far_from_all_rows_have_their_frequencies() {
     let inputs = inducing::dataset::Inputs::Table(inducing::dataset::Matrix {
         x: vec![1e4, -1e4],
         width: 2,
-        texts: Vec::new(),
+        ..Default::default()
     });
     let far = predict_classes(&model, &inputs);
     let counts = model.header().schema.class_counts();

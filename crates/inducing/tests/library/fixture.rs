@@ -10,7 +10,9 @@ use inducing::train::{EpochRecord, Event, Fit};
 use inducing::{Config, Dataset, Error, Model, Trainer};
 
 /// Settings with which a few hundred rows are learned in milliseconds.
-pub(crate) const TINY: [&str; 9] = [
+pub(crate) const TINY: [&str; 11] = [
+    "train.crossfit_folds=0",
+    "neighbours.count=0",
     "train.pretrain_epochs=2",
     "train.pretrain_min_steps=0",
     "train.epochs=2",
@@ -210,7 +212,7 @@ pub(crate) fn all(inputs: &Inputs) -> Vec<usize> {
 /// The same rows, in another order.
 pub(crate) fn reordered(inputs: &Inputs, order: &[usize]) -> Inputs {
     let x = inputs.numbers(inputs.width(), order, Mode::Predict).expect("rows of numbers");
-    Inputs::Table(Matrix { x, width: inputs.width(), texts: Vec::new() })
+    Inputs::Table(Matrix { x, width: inputs.width(), ..Matrix::default() })
 }
 
 /// Predicted numbers of all rows.

@@ -1,7 +1,7 @@
 //! Model files kept as they were written: every later version reads them and predicts the same.
 //!
 //! `v1.ign` and `v2-classes.ign` were written by the programs of formats 1 and 2 and cannot be made again. Those of
-//! formats 3 and 4 were made by `cargo run --release -p inducing --example golden`, once before the release that first wrote
+//! formats 3 to 5 were made by `cargo run --release -p inducing --example golden`, once before the release that first wrote
 //! that format; a change that needs them remade has broken a promise.
 
 use crate::fixture::numbers;
@@ -113,7 +113,7 @@ fn assert_same_classes(prediction: &ClassificationBatch, classes: &[String], nam
 
 #[test]
 fn model_files_of_texts_still_give_their_predictions() {
-    for format in [3, 4] {
+    for format in [3, 4, 5] {
         let model = load(&format!("v{format}-text.ign"));
         assert_eq!(model.header().format_version, format);
         let (predictions, _) = predicted(&model, &format!("v{format}-text-input.csv"));
@@ -130,7 +130,7 @@ fn model_files_of_texts_still_give_their_predictions() {
 
 #[test]
 fn model_files_of_graphs_still_give_their_predictions() {
-    for format in [3, 4] {
+    for format in [3, 4, 5] {
         let model = load(&format!("v{format}-graphs.ign"));
         assert_eq!(model.header().format_version, format);
         let schema = model.header().schema.graphs().expect("a model of graphs");
@@ -144,6 +144,31 @@ fn model_files_of_graphs_still_give_their_predictions() {
         let prediction = predictions.as_classification().expect("a model of classes");
         assert_same_classes(prediction, &schema.classes, &format!("v{format}-graphs-predictions.csv"));
     }
+}
+
+#[test]
+fn model_files_of_ensembles_still_give_their_predictions() {
+    let model = load("v5-table.ign");
+    assert!(model.keeps_rows() && model.header().ensemble.is_some());
+    let (predictions, notes) = predicted(&model, "v5-table-input.csv");
+    assert_eq!(notes, ["column `colour`: 2 rows hold a category that was never seen in training"]);
+    let prediction = predictions.as_regression().expect("a model of numbers");
+    let table = expected("v5-table-predictions.csv");
+    let columns = [
+        ("mean", &prediction.mean),
+        ("std", &prediction.std),
+        ("std_latent", &prediction.std_latent),
+        ("familiarity", &prediction.familiarity),
+    ];
+    for (name, ours) in columns {
+        assert_close(name, ours, numbers(&table, name), model.header().schema.numbers()[0].std);
+    }
+    assert!(prediction.familiarity.contains(&0.0), "rows with absent cells, and one that is far away");
+    let model = load("v5-classes.ign");
+    let (predictions, _) = predicted(&model, "v5-table-input.csv");
+    let prediction = predictions.as_classification().expect("a model of classes");
+    let classes = model.header().schema.classes().expect("classes").to_vec();
+    assert_same_classes(prediction, &classes, "v5-classes-predictions.csv");
 }
 
 /// Where words begin and end, and which are the same, is part of what the file promises.
@@ -202,5 +227,7 @@ fn there_are_golden_files_of_every_format() {
     let of = |name: &str| load(name).header().format_version;
     let files = ["v1.ign", "v2-classes.ign", "v3-text.ign", "v3-graphs.ign", "v4-text.ign", "v4-graphs.ign"];
     assert_eq!(files.map(of), [1, 2, 3, 3, 4, 4]);
-    assert_eq!(FORMAT_VERSION, 4, "a new format needs golden files of its own: examples/golden.rs");
+    let newest = ["v5-text.ign", "v5-graphs.ign", "v5-table.ign", "v5-classes.ign"];
+    assert_eq!(newest.map(of), [5; 4]);
+    assert_eq!(FORMAT_VERSION, 5, "a new format needs golden files of its own: examples/golden.rs");
 }

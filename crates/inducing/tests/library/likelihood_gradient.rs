@@ -101,7 +101,7 @@ fn matrix() -> Matrix {
     let mut offsets = vec![0];
     (0..ROWS).for_each(|row| offsets.push(offsets[row] + 2 + row));
     let x = (0..2 * ROWS).map(|i| (i as f32 * 1.7).sin()).collect();
-    Matrix { x, width: 2, texts: vec![Texts { tokens, offsets }] }
+    Matrix { x, width: 2, texts: vec![Texts { tokens, offsets }], ..Matrix::default() }
 }
 
 #[test]

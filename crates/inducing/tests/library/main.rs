@@ -1,5 +1,6 @@
 //! The library from outside: data sets in, models out, and what must hold of them. One binary, because linking is slow.
 
+mod away;
 mod calibration;
 mod class_calibration;
 mod class_metrics;

@@ -139,7 +139,7 @@ fn only_plain_numbers_of_a_row_move_and_within_the_data() {
         let (still, going): (Vec<_>, Vec<_>) = names.iter().zip(&moved).partition(|(_, moved)| **moved == 0);
         let going: Vec<&String> = going.into_iter().map(|(name, _)| name).collect();
         assert_eq!(going, ["x", "plain"], "{still:?} did not move");
-        let matrix = Matrix { x: rows.clone(), width, texts: Vec::new() };
+        let matrix = Matrix { x: rows.clone(), width, ..Matrix::default() };
         let again: Vec<(usize, usize)> = (0..starts.len()).map(|i| (starts[i].0, i)).collect();
         assert_same(&refined.after, &distances(&model, &Inputs::Table(matrix), &again));
     }

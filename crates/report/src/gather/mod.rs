@@ -153,7 +153,7 @@ pub fn gather(model: &Model, request: &GatherRequest<'_>) -> Result<ModelRecord,
             let own = request.out_of_fold.and_then(|own| own.predictions.as_classification());
             let prediction = match own {
                 Some(prediction) => prediction.clone(),
-                None => model.classes_at(evaluated.inputs, evaluated.rows, &asked)?,
+                None => model.classes_at(evaluated.inputs, evaluated.rows, &features, &asked)?,
             };
             classification(model, (&prediction, latent), y, max_points, &mut collector)?
         }

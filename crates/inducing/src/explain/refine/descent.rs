@@ -32,7 +32,7 @@ impl Goal<'_> {
     fn rows(&self, x: Vec<f32>) -> (Inputs, Vec<usize>) {
         let rows = self.z.len() / self.network.encoder.dim();
         let width = x.len() / rows.max(1);
-        (Inputs::Table(Matrix { x, width, texts: Vec::new() }), (0..rows).collect())
+        (Inputs::Table(Matrix { x, width, ..Matrix::default() }), (0..rows).collect())
     }
 
     /// `Φ − Z` in place of the encoder's features, and the squared length of its rows.

@@ -39,7 +39,7 @@ fn numbers(len: usize, seed: u64) -> Vec<f32> {
 
 fn images(shape: &CnnShape, count: usize, seed: u64) -> Inputs {
     let width = shape.height * shape.width * shape.channels;
-    Inputs::Table(Matrix { x: numbers(count * width, seed), width, texts: Vec::new() })
+    Inputs::Table(Matrix { x: numbers(count * width, seed), width, ..Matrix::default() })
 }
 
 fn x_of(inputs: &Inputs) -> &[f32] {
@@ -232,7 +232,7 @@ fn gradients_of_many_images_are_the_sums_of_those_of_single_ones() {
     let (mut sum, mut apart) = (vec![0.0; d_theta.len()], Vec::new());
     for row in 0..41 {
         let x = x_of(&inputs)[row * 108..][..108].to_vec();
-        let one = Inputs::Table(Matrix { x, width: 108, texts: Vec::new() });
+        let one = Inputs::Table(Matrix { x, width: 108, ..Matrix::default() });
         let (d_theta, d_x) = gradients(&both, &one, &c[row * 3..][..3]);
         sum.iter_mut().zip(d_theta).for_each(|(sum, d)| *sum += f64::from(d));
         apart.extend(wide(&d_x));
@@ -330,7 +330,7 @@ fn threefold_contrast_does_not_change_the_features() {
     let (cnn, theta) = network(tiny());
     let inputs = images(&tiny(), 2, 3);
     let x = x_of(&inputs).iter().map(|x| 3.0 * x).collect();
-    let starker = Inputs::Table(Matrix { x, width: 108, texts: Vec::new() });
+    let starker = Inputs::Table(Matrix { x, width: 108, ..Matrix::default() });
     let [plain, starker] =
         [&inputs, &starker].map(|inputs| cnn.features(&theta, inputs, &[0, 1]).expect("images of this size"));
     // ε = 1e-5 against variances of order one.
@@ -348,7 +348,7 @@ fn a_pixel_that_is_no_number_shows_in_the_features() {
         {
             let mut x = x_of(&inputs).to_vec();
             x[pixel] = value;
-            let broken = Inputs::Table(Matrix { x, width: 108, texts: Vec::new() });
+            let broken = Inputs::Table(Matrix { x, width: 108, ..Matrix::default() });
             let phi = cnn.features(&theta, &broken, &[0]).expect("an image of this size");
             assert!(phi.iter().any(|x| !x.is_finite()), "{shape:?}: {value} at {pixel} gives {phi:?}");
         }

@@ -46,7 +46,7 @@ fn numbers(len: usize, seed: u64) -> Vec<f32> {
 /// Rows of numbers, some beyond the ends of the tables.
 fn inputs(rows: usize, width: usize) -> Inputs {
     let x = numbers(rows * width, 1).iter().map(|x| 1.3 * x).collect();
-    Inputs::Table(Matrix { x, width, texts: Vec::new() })
+    Inputs::Table(Matrix { x, width, ..Matrix::default() })
 }
 
 fn x_of(inputs: &Inputs) -> &[f32] {
@@ -351,7 +351,7 @@ fn tables_have_a_slope_between_their_ends_alone() {
     let [weight, _] = both.0.params.layers[0];
     weight.of_mut(&mut both.1)[..WIDTH * 7].fill(0.0); // the rows of x itself
     let x = vec![0.5, 1.4, 0.0, 0.5, -1.2, 1.0, 0.5, 0.3, 0.0, 0.5, -0.7, 1.0];
-    let inputs = Inputs::Table(Matrix { x, width: WIDTH, texts: Vec::new() });
+    let inputs = Inputs::Table(Matrix { x, width: WIDTH, ..Matrix::default() });
     let (_, d_x) = gradients(&both, &inputs, &all(&inputs), Mode::Predict, &numbers(4 * 6, 6));
     for (row, d_x) in d_x.chunks_exact(WIDTH).enumerate() {
         assert!(d_x[0] == 0.0 && d_x[2] == 0.0 && (d_x[1] == 0.0) == (row < 2), "{row}: {d_x:?}");

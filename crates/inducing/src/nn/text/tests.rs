@@ -77,7 +77,12 @@ fn inputs(shape: &TextShape) -> Inputs {
     };
     let width = if shape.beside.is_some() { 3 } else { 0 };
     let x = (0..width * ROWS.len()).map(|i| (i as f32 * 1.7).sin()).collect();
-    Inputs::Table(Matrix { x, width, texts: shape.towers.iter().enumerate().map(texts).collect() })
+    Inputs::Table(Matrix {
+        x,
+        width,
+        texts: shape.towers.iter().enumerate().map(texts).collect(),
+        ..Matrix::default()
+    })
 }
 
 fn matrix(inputs: &Inputs) -> &Matrix {

@@ -1,0 +1,170 @@
+//! Joins the members of an ensemble by what they say of rows they never saw, and with the nearest of these rows.
+
+use super::class_stack::fit_classes;
+use super::crossfit::{OutOfFold, held_out};
+use super::stack::{Known, sample};
+use crate::config::Config;
+use crate::dataset::{Inputs, Values};
+use crate::error::Error;
+use crate::metrics::row_nll;
+use crate::model::{
+    Calibration, ClassCalibration, Ensemble, HeldOut, Latent, Model, OutOfFoldPredictions, Predictions,
+    Score, Scores, Stacked,
+};
+use crate::neighbours::{KeptRows, folds_of};
+use crate::nn::Mode;
+
+/// Fewer rows than this are no neighbourhood, and more columns than this have none.
+const FEWEST_NEIGHBOURS: usize = 16;
+const MOST_COLUMNS: usize = 256;
+
+/// Rows that join members and neighbours.
+pub(crate) struct Joining<'a> {
+    pub(crate) inputs: &'a Inputs,
+    /// Which of the inputs.
+    pub(crate) rows: &'a [usize],
+    /// Places among them that each member left out, most rows `repeats` times.
+    pub(crate) left_out: Vec<Vec<usize>>,
+    pub(crate) repeats: usize,
+    /// What was observed of them: standardised numbers `[N, C]`, or classes `[N]`.
+    pub(crate) labels: Values,
+}
+
+/// Where the fit begins.
+pub(crate) enum Begin {
+    /// With a linear model `β [d, C]` and intercepts `[C]` of all training rows, if there is one.
+    Anew(Option<Vec<f32>>),
+    /// With processes that are fitted already.
+    From(Ensemble),
+}
+
+impl Joining<'_> {
+    /// Fits calibration, stack and density of a model's members to these rows, which it keeps.
+    pub(crate) fn join(&self, model: &mut Model, config: &Config, begin: &Begin) -> Result<(), Error> {
+        let folds = held_out(model, self.inputs, self.rows, &self.left_out)?;
+        let oof = OutOfFold::new(&folds, self.rows.len(), model.outputs(), self.repeats);
+        let latent = Latent { mean: oof.mean.clone(), var: oof.var.clone(), members: Vec::new() };
+        let y = match &self.labels {
+            Values::Classes(labels) => {
+                calibrate_classes(model, &latent, labels);
+                return self.join_classes(model, config, &latent, labels, begin);
+            }
+            Values::Numbers(y) => y,
+        };
+        calibrate(model, &latent, y);
+        if !self.keeps_neighbours(config) {
+            return Ok(());
+        }
+        let (width, c) = (self.inputs.width(), model.outputs());
+        let x = self.inputs.numbers(width, self.rows, Mode::Predict)?;
+        let (mut stacks, mut errors, mut out_of_fold) = (Vec::new(), vec![0.0; y.len()], Vec::new());
+        for k in 0..c {
+            let slopes = match begin {
+                Begin::Anew(None) => return Ok(()),
+                Begin::Anew(Some(linear)) => {
+                    linear.iter().skip(k).step_by(c).map(|&b| f64::from(b)).collect()
+                }
+                Begin::From(before) => before.stacks[k].linear.clone(),
+            };
+            let before = match begin {
+                Begin::Anew(_) => None,
+                Begin::From(before) => before.stacks.get(k),
+            };
+            let known = Known::new(&x, width, (y, c, k), &oof, slopes, &folds);
+            let fitted = known.stack(config, before);
+            stacks.push(fitted.stack);
+            fitted.errors.into_iter().enumerate().for_each(|(i, error)| errors[i * c + k] = error);
+            out_of_fold.push(fitted.out_of_fold);
+        }
+        let count = out_of_fold[0].len();
+        let mut columns: Vec<_> = out_of_fold.into_iter().map(Vec::into_iter).collect();
+        let stacked: Vec<Stacked> =
+            (0..count * c).map(|at| columns[at % c].next().expect("as many of every output")).collect();
+        let predictions = model.restore(stacked);
+        let places: Vec<usize> = sample(self.rows.len()).collect();
+        let scores = model.score(&predictions, &self.observed(model, &places))?;
+        model.header_mut().metrics.insert("out_of_fold".into(), scores);
+        let (predictions, latent) = (model.named(predictions), latent.select(&places, c));
+        let rows = places.iter().map(|&i| self.rows[i]).collect();
+        model.set_out_of_fold(OutOfFoldPredictions { rows, predictions, latent });
+        let folds = folds_of(&self.left_out, self.rows.len(), self.repeats);
+        model.set_neighbours(stacks, KeptRows { x, y: y.clone(), errors, folds, width })
+    }
+
+    /// Joins the probabilities of an ensemble with the classes of the nearest rows.
+    fn join_classes(
+        &self,
+        model: &mut Model,
+        config: &Config,
+        latent: &Latent,
+        labels: &[u32],
+        begin: &Begin,
+    ) -> Result<(), Error> {
+        let mut prediction = model.classes(latent);
+        if self.keeps_neighbours(config) {
+            let width = self.inputs.width();
+            let x = self.inputs.numbers(width, self.rows, Mode::Predict)?;
+            let before = match begin {
+                Begin::Anew(_) => None,
+                Begin::From(before) => before.class_stack.as_ref(),
+            };
+            let (stack, familiarity) = fit_classes(&x, width, labels, &mut prediction.p, config, before);
+            prediction.familiarity = familiarity;
+            let y = labels.iter().map(|&label| label as f32).collect();
+            let folds = folds_of(&self.left_out, self.rows.len(), self.repeats);
+            model.set_class_neighbours(stack, KeptRows { x, y, errors: Vec::new(), folds, width });
+        }
+        let metrics = Score::Classes(model.class_metrics(&prediction, latent, labels)?);
+        let schema = &model.header().schema;
+        let scores = Scores::from([(schema.target_names().remove(0), metrics)]);
+        let predictions = Predictions::classification(prediction, schema.classes().unwrap_or_default());
+        model.header_mut().metrics.insert("out_of_fold".into(), scores);
+        let (rows, latent) = (self.rows.to_vec(), latent.clone());
+        model.set_out_of_fold(OutOfFoldPredictions { rows, predictions, latent });
+        Ok(())
+    }
+
+    fn keeps_neighbours(&self, config: &Config) -> bool {
+        config.neighbours.count > 0
+            && self.rows.len() >= FEWEST_NEIGHBOURS
+            && (1..=MOST_COLUMNS).contains(&self.inputs.width())
+            && matches!(self.inputs, Inputs::Table(_))
+    }
+
+    /// What was observed of some places, in the targets' own units.
+    fn observed(&self, model: &Model, places: &[usize]) -> Vec<f64> {
+        let Values::Numbers(y) = &self.labels else { return Vec::new() };
+        let targets = model.header().schema.numbers();
+        let of_row = |&i: &usize| {
+            let own = &y[i * targets.len()..][..targets.len()];
+            own.iter().zip(targets).map(|(y, target)| target.restore(f64::from(*y))).collect::<Vec<_>>()
+        };
+        places.iter().flat_map(of_row).collect()
+    }
+}
+
+/// Recalibrates numbers by latent functions of some rows with these targets, `[N, C]`.
+pub(super) fn calibrate(model: &mut Model, latent: &Latent, y: &[f32]) {
+    let c = model.outputs();
+    for output in 0..c {
+        let held_out = |at: usize| {
+            let (mean, var) = (latent.mean[at], latent.var[at]);
+            HeldOut { residual: f64::from(y[at]) - mean, mean, var }
+        };
+        let held_out: Vec<HeldOut> = (output..y.len()).step_by(c).map(held_out).collect();
+        model.header_mut().calibration[output] = Calibration::fit(&held_out, model.sigma(output));
+    }
+}
+
+/// Recalibrates classes by latent functions of some rows of these classes.
+pub(super) fn calibrate_classes(model: &mut Model, latent: &Latent, labels: &[u32]) {
+    let k = gp::classes_of(model.outputs());
+    let nll = |candidate: ClassCalibration| {
+        let p = model.classes_by(latent, candidate).p;
+        let of_row = |(p, &label): (&[f64], &u32)| row_nll(p, label as usize);
+        p.chunks_exact(k).zip(labels).map(of_row).sum::<f64>() / labels.len() as f64
+    };
+    let has_variance = model.heads().next().is_some();
+    let calibration = ClassCalibration::fit(labels.len(), has_variance, nll);
+    model.header_mut().class_calibration = Some(calibration);
+}
