@@ -2,7 +2,10 @@
 
 use crate::Error;
 use crate::experiment::Origin;
+use crate::held_out;
 use crate::request::Request;
+use crate::score::mean_and_deviation;
+use crate::wave;
 use data::{
     Column, DatasetPart, GraphSource, ImageOptions, ImageSource, NamedSet, NamedTable, ReadOptions,
     Simulated, Table,
@@ -14,7 +17,7 @@ use std::sync::{Arc, Mutex};
 /// Seed of all simulated rows: as in the paper, repeats split the same set differently.
 const SAMPLE_SEED: u64 = 0;
 
-/// A set, and its published test part if it has one.
+/// A set, and its test part where that is not drawn at random.
 pub(crate) struct Loaded {
     pub(crate) train: Dataset,
     pub(crate) test: Option<Dataset>,
@@ -49,6 +52,17 @@ impl Datasets {
 
     /// The data of a run.
     pub(crate) fn load(&self, request: &Request) -> Result<Arc<Loaded>, Error> {
+        match request.experiment.origin {
+            Origin::Wave => Ok(Arc::new(wave::load(request.seed)?)),
+            Origin::Numbers(..) if request.variant.is_away() => {
+                Ok(Arc::new(without_part(&*self.whole(request)?, request)?))
+            }
+            _ => self.whole(request),
+        }
+    }
+
+    /// A set with all its rows.
+    fn whole(&self, request: &Request) -> Result<Arc<Loaded>, Error> {
         let key = (request.experiment.origin, request.noise.map(f64::to_bits));
         let slot = {
             let mut slots = self.slots.lock().expect("no reader panicked");
@@ -85,8 +99,9 @@ fn read(request: &Request, data_dir: &Path) -> Result<Loaded, Error> {
             whole(Dataset::from_table(table).target("y")?)
         }
         Origin::Numbers(set, most) => {
-            let table = first_rows(table(set, DatasetPart::Train)?, most)?;
-            whole(with_target(table, set, data_dir)?)
+            let table = table(set, DatasetPart::Train)?;
+            let first: Vec<usize> = (0..table.rows().min(most)).collect();
+            whole(with_target(table.select(&first), set, data_dir)?)
         }
         Origin::Texts(set) => Loaded {
             train: with_target(table(set, DatasetPart::Train)?, set, data_dir)?,
@@ -99,7 +114,18 @@ fn read(request: &Request, data_dir: &Path) -> Result<Loaded, Error> {
             let source = GraphSource::Named { set, data_dir: data_dir.to_owned() };
             whole(Dataset::from_graphs(data::read_graphs(&source, true)?.0))
         }
+        Origin::Wave => unreachable!("the wave is drawn, not read"),
     })
+}
+
+/// The set less the part that the run holds out.
+fn without_part(whole: &Loaded, request: &Request) -> Result<Loaded, Error> {
+    let (Some(table), [target]) = (whole.train.table(), whole.train.targets()) else {
+        unreachable!("a table with one target");
+    };
+    let parts = held_out::split(table, target, request.variant)?;
+    let [train, test] = parts.map(|rows| Dataset::from_table(table.select(&rows)).target(target));
+    Ok(Loaded { train: train?, test: Some(test?) })
 }
 
 /// A table with the target that its name stands for.
@@ -121,37 +147,17 @@ fn simulated(function: Simulated, rows: usize, noise: f64) -> Result<Table, Erro
         return Ok(clean);
     }
     let all: Vec<usize> = (0..rows).collect();
-    let std = deviation(&clean, "y", &all)?;
+    let (_, std) = moments(&clean, "y", &all)?;
     Ok(function.sample(rows, SAMPLE_SEED, noise * std))
 }
 
-/// Deviation of a column over some rows.
-pub(crate) fn deviation(table: &Table, column: &str, rows: &[usize]) -> Result<f64, Error> {
+/// Mean and deviation of a column over some rows.
+pub(crate) fn moments(table: &Table, column: &str, rows: &[usize]) -> Result<(f64, f64), Error> {
     let Column::Number(values) = table.column(column)? else {
         return Err(Error::Usage(format!(
             "{}: column `{column}` holds no numbers\nhint: is it the published file?",
             table.file()
         )));
     };
-    let n = rows.len() as f64;
-    let mean = rows.iter().map(|&row| values[row]).sum::<f64>() / n;
-    Ok((rows.iter().map(|&row| (values[row] - mean).powi(2)).sum::<f64>() / n).sqrt())
-}
-
-/// The beginning of a table of numbers.
-fn first_rows(table: Table, most: usize) -> Result<Table, Error> {
-    if table.rows() <= most {
-        return Ok(table);
-    }
-    let cut = |column: &Column| match column {
-        Column::Number(values) => Column::Number(values[..most].to_vec()),
-        Column::Boolean(values) => Column::Boolean(values[..most].to_vec()),
-        Column::Category { codes, levels } => {
-            Column::Category { codes: codes[..most].to_vec(), levels: levels.clone() }
-        }
-        Column::Text(texts) => Column::Text(texts[..most].to_vec()),
-        Column::DateTime(values) => Column::DateTime(values[..most].to_vec()),
-    };
-    let columns = table.names().iter().cloned().zip(table.columns().iter().map(cut));
-    Ok(Table::new(table.file(), columns.collect())?)
+    Ok(mean_and_deviation(&rows.iter().map(|&row| values[row]).collect::<Vec<_>>()))
 }

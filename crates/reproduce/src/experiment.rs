@@ -1,6 +1,8 @@
 //! What an experiment is, and the names that stand for several. The list: `catalogue.rs`.
 
 use crate::catalogue::ALL;
+use crate::held_out::CLUSTERS;
+use crate::variant::Variant;
 use data::{NamedSet, Simulated};
 
 /// A configuration's preset.
@@ -43,13 +45,15 @@ pub(crate) enum Origin {
     Images(NamedSet),
     /// Graphs, cross-validated.
     Graphs(NamedSet),
+    /// The wave with a gap, drawn by the run's seed.
+    Wave,
 }
 
 impl Origin {
     /// The set that must lie in the data directory.
     pub(crate) fn named(self) -> Option<NamedSet> {
         match self {
-            Origin::Simulated(..) => None,
+            Origin::Simulated(..) | Origin::Wave => None,
             Origin::Numbers(set, _) | Origin::Texts(set) | Origin::Images(set) | Origin::Graphs(set) => {
                 Some(set)
             }
@@ -60,7 +64,7 @@ impl Origin {
 /// Mean and deviation as the paper prints them.
 pub(crate) type Printed = Option<(f64, f64)>;
 
-/// One row of the paper's tables.
+/// One row of the paper's tables, or a set to judge by away from the data.
 #[derive(Debug)]
 pub(crate) struct Experiment {
     /// On the command line, in records and in the notes.
@@ -70,8 +74,13 @@ pub(crate) struct Experiment {
     pub(crate) origin: Origin,
     /// Rows and inputs in the paper's words.
     pub(crate) size: &'static str,
-    /// Presets that it is run with.
+    /// Presets that it can be run with.
     pub(crate) presets: &'static [Preset],
+    /// Those that it is run with unless others are asked for.
+    pub(crate) usual_presets: &'static [Preset],
+    /// Inputs `x{k}` whose middle third is held out, each in turn, beside each of five clusters; `None` where rows are held
+    /// out otherwise.
+    pub(crate) gaps: Option<&'static [usize]>,
     /// What the paper sets otherwise, for preset `paper`.
     pub(crate) settings: &'static [&'static str],
     /// Error of numbers, accuracy in per cent of classes: the paper's own.
@@ -96,7 +105,7 @@ pub(crate) const INDUCING: [usize; 7] = [4, 8, 16, 32, 64, 128, 256];
 pub(crate) const ABLATED: [&str; 6] = ["protein", "pm25", "energy", "bike-hour", "query", "imdb-text"];
 
 /// A name that stands for several experiments.
-pub(crate) const GROUPS: [(&str, &str, &[&str]); 2] = [
+pub(crate) const GROUPS: [(&str, &str, &[&str]); 4] = [
     (
         "table1",
         "Table 1: regression errors",
@@ -117,6 +126,25 @@ pub(crate) const GROUPS: [(&str, &str, &[&str]); 2] = [
         "Table 2: accuracy on images",
         &["mnist", "mnist-independent", "cifar10", "cifar10-independent"],
     ),
+    (
+        "gaps",
+        "Away from the data: gaps and clusters held out of small tables",
+        &[
+            "gaps-airfoil",
+            "gaps-concrete",
+            "gaps-energy-efficiency",
+            "gaps-housing",
+            "gaps-parkinsons",
+            "gaps-solar",
+            "gaps-wine",
+            "gaps-yacht",
+        ],
+    ),
+    (
+        "gaps-large",
+        "Away from the data: clusters held out of the paper's tables",
+        &["gaps-protein", "gaps-pm25", "gaps-energy", "gaps-bike-hour-clean"],
+    ),
 ];
 
 /// The ablation, and everything.
@@ -130,7 +158,7 @@ impl Experiment {
 
     /// Whether classes are learned.
     pub(crate) fn has_classes(&self) -> bool {
-        !matches!(self.origin, Origin::Simulated(..) | Origin::Numbers(..))
+        !matches!(self.origin, Origin::Simulated(..) | Origin::Numbers(..) | Origin::Wave)
     }
 
     /// Whether its rows are simulated.
@@ -138,9 +166,31 @@ impl Experiment {
         matches!(self.origin, Origin::Simulated(..))
     }
 
-    /// Runs of one repeat.
-    pub(crate) fn runs(&self) -> usize {
-        if matches!(self.origin, Origin::Graphs(_)) { FOLDS } else { 1 }
+    /// The runs of one repeat.
+    pub(crate) fn variants(&self) -> Vec<Variant> {
+        match (self.gaps, self.origin) {
+            (Some(inputs), _) => {
+                let gaps = inputs.iter().map(|&k| Variant::Gap(k));
+                gaps.chain((0..CLUSTERS).map(Variant::Cluster)).collect()
+            }
+            (None, Origin::Graphs(_)) => (0..FOLDS).map(Variant::Fold).collect(),
+            _ => vec![Variant::Plain],
+        }
+    }
+
+    /// Rough seconds of one run.
+    pub(crate) fn seconds(&self, preset: Preset) -> f64 {
+        let [paper, default] = self.seconds;
+        match preset {
+            Preset::Paper => paper,
+            Preset::Default => default,
+        }
+    }
+
+    /// The presets that it is run with, where `asked` are asked for.
+    pub(crate) fn presets(&self, asked: Option<&[Preset]>) -> Vec<Preset> {
+        let asked = asked.unwrap_or(self.usual_presets);
+        self.presets.iter().copied().filter(|preset| asked.contains(preset)).collect()
     }
 
     /// Whether runs with this preset get all threads.

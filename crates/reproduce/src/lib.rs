@@ -4,18 +4,21 @@
 //! names → requests → plan (records, data, time) → runs, one record each → page and figure
 //! ```
 //! Protocol: random 60/40 splits by seed, normalised by the training part; preset `paper` and preset `default` on the
-//! same split. Images and texts keep their own test parts, graphs are cross-validated in ten folds.
+//! same split. Images and texts keep their own test parts, graphs are cross-validated in ten folds. Beyond the paper:
+//! test parts that are unlike the training part, gaps and clusters of tables and a wave with a gap.
 //!
 //! A run that has a record is not repeated, and an interrupted run resumes from its checkpoint. This crate writes
 //! records, checkpoints and the page; it prints nothing (see [`Observer`]).
 #![forbid(unsafe_code)]
 
 mod ablation;
+mod away;
 mod catalogue;
 mod datasets;
 mod error;
 mod experiment;
 mod figure;
+mod held_out;
 mod listing;
 mod machine;
 mod notes;
@@ -31,6 +34,9 @@ mod score;
 mod shortfalls;
 mod summary;
 mod tables;
+mod variant;
+mod wave;
+mod wave_figure;
 
 pub use error::Error;
 pub use experiment::Preset;

@@ -17,26 +17,25 @@ pub struct Listed {
     pub there: bool,
     /// Why not.
     pub missing: Option<String>,
-    /// Presets that it runs with.
+    /// Presets that it runs with unless others are asked for.
     pub presets: Vec<&'static str>,
     /// Rough seconds of one repeat with each of these.
     pub seconds: Vec<f64>,
 }
 
-/// All experiments, in the paper's order.
+/// All experiments, in the paper's order, then those away from the data.
 pub fn list(data_dir: Option<PathBuf>) -> Vec<Listed> {
     let datasets = Datasets::new(data_dir);
     let listed = |experiment: &Experiment| {
         let missing = datasets.missing(experiment.origin);
-        let presets: Vec<&str> = experiment.presets.iter().map(|preset| preset.name()).collect();
-        let seconds = experiment.seconds.iter().take(presets.len());
+        let (presets, runs) = (experiment.presets(None), experiment.variants().len() as f64);
         Listed {
             name: experiment.name,
             data: needs(experiment),
             there: missing.is_none(),
             missing,
-            seconds: seconds.map(|run| run * experiment.runs() as f64).collect(),
-            presets,
+            seconds: presets.iter().map(|&preset| runs * experiment.seconds(preset)).collect(),
+            presets: presets.iter().map(|preset| preset.name()).collect(),
         }
     };
     ALL.iter().map(listed).collect()
@@ -53,6 +52,7 @@ pub fn groups() -> Vec<(&'static str, String)> {
 fn needs(experiment: &Experiment) -> String {
     match experiment.origin {
         Origin::Simulated(function, rows) => format!("{rows} rows of {}, simulated", function.name()),
+        Origin::Wave => "rows around a wave, simulated".to_owned(),
         other => other.named().map_or(String::new(), |set| format!("set {}", set.name())),
     }
 }

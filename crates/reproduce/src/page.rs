@@ -7,7 +7,8 @@ use crate::records::Record;
 use crate::shortfalls::paragraphs;
 use crate::summary::{Place, Summary, summary};
 use crate::tables::{comparison, tables};
-use crate::{ablation, figure, machine};
+use crate::variant::Variant;
+use crate::{ablation, away, figure, machine, wave_figure};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -16,7 +17,13 @@ pub(crate) struct Page {
     records: Vec<Record>,
 }
 
-/// Writes the page, and the figure of the ablation beside it.
+/// Names of the figures beside the page, of those that there are.
+struct Drawings {
+    ablation: Option<String>,
+    wave: Option<String>,
+}
+
+/// Writes the page, and the figures of the ablation and of the wave beside it.
 pub(crate) fn write(
     path: &Path,
     records: &[Record],
@@ -25,11 +32,12 @@ pub(crate) fn write(
 ) -> Result<(), Error> {
     // Records with overrides are kept apart, unless exactly these overrides are asked for.
     let page = Page::new(records.iter().filter(|record| record.overrides == overrides).cloned().collect());
-    let drawing = figure::ablation(&page);
     let stem = path.file_stem().map_or("results".into(), |stem| stem.to_string_lossy());
-    let svg = path.with_file_name(format!("{stem}-ablation.svg"));
-    let name = drawing.as_ref().and(svg.file_name()).map(|name| name.to_string_lossy().into_owned());
-    let text = page.text(overrides, notes, name.as_deref());
+    let named = |what: &str, svg: Option<String>| svg.map(|svg| (format!("{stem}-{what}.svg"), svg));
+    let (ablation, wave) =
+        (named("ablation", figure::ablation(&page)), named("wave", wave_figure::wave(&page)));
+    let name = |drawing: &Option<(String, String)>| drawing.as_ref().map(|(name, _)| name.clone());
+    let text = page.text(overrides, notes, &Drawings { ablation: name(&ablation), wave: name(&wave) });
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         let hint = "choose another place with `--page`";
         let failed =
@@ -37,8 +45,8 @@ pub(crate) fn write(
         std::fs::create_dir_all(folder).map_err(failed)?;
     }
     data::write_atomically(path, |file| file.write_all(text.as_bytes()))?;
-    if let Some(drawing) = drawing {
-        data::write_atomically(&svg, |file| file.write_all(drawing.as_bytes()))?;
+    for (name, svg) in [ablation, wave].into_iter().flatten() {
+        data::write_atomically(&path.with_file_name(name), |file| file.write_all(svg.as_bytes()))?;
     }
     Ok(())
 }
@@ -55,14 +63,36 @@ impl Page {
         preset: Preset,
         noise: Option<f64>,
     ) -> Option<Summary> {
-        let place = Place { experiment: experiment.name, preset: preset.name(), inducing: None, noise };
+        let place = Place { experiment: experiment.name, preset: preset.name(), variant: None, noise };
         summary(&self.records, place)
     }
 
     /// The same for a point of the ablation.
     pub(crate) fn ablated(&self, experiment: &str, preset: Preset, inducing: usize) -> Option<Summary> {
-        let place = Place { experiment, preset: preset.name(), inducing: Some(inducing), noise: None };
-        summary(&self.records, place)
+        let variant = Some(Variant::Inducing(inducing));
+        summary(&self.records, Place { experiment, preset: preset.name(), variant, noise: None })
+    }
+
+    /// Records of an experiment of the configuration of the newest, by their seeds.
+    pub(crate) fn current(&self, experiment: &Experiment, preset: Preset) -> Vec<&Record> {
+        let own = |record: &&Record| record.experiment == experiment.name && record.preset == preset.name();
+        let mut records: Vec<&Record> = self.records.iter().filter(own).collect();
+        let newest = records.iter().max_by_key(|record| (record.finished, record.seed));
+        let fingerprint = newest.map(|record| record.fingerprint.clone());
+        records.retain(|record| Some(&record.fingerprint) == fingerprint.as_ref());
+        records.sort_by_key(|record| record.seed);
+        records
+    }
+
+    /// What these say of each part that the experiment holds out.
+    pub(crate) fn parts(&self, experiment: &Experiment, preset: Preset) -> Vec<(Variant, Summary)> {
+        let current: Vec<Record> = self.current(experiment, preset).into_iter().cloned().collect();
+        let part = |variant: Variant| {
+            let (experiment, preset) = (experiment.name, preset.name());
+            let place = Place { experiment, preset, variant: Some(variant), noise: None };
+            Some((variant, summary(&current, place)?))
+        };
+        experiment.variants().into_iter().filter_map(part).collect()
     }
 
     /// No noise, and whatever noise there are records of.
@@ -74,12 +104,13 @@ impl Page {
         std::iter::once(None).chain(noises.into_iter().map(Some)).collect()
     }
 
-    fn text(&self, overrides: &[String], notes: &Notes, drawing: Option<&str>) -> String {
+    fn text(&self, overrides: &[String], notes: &Notes, drawings: &Drawings) -> String {
         let mut text = self.head(overrides, notes);
         for table in tables() {
             text += &comparison(self, &table);
         }
-        text += &ablation::section(self, notes, drawing);
+        text += &ablation::section(self, notes, drawings.ablation.as_deref());
+        text += &away::section(self, notes, drawings.wave.as_deref());
         text += &paragraphs(self, notes);
         text
     }

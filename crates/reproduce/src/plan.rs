@@ -4,8 +4,9 @@ use crate::Error;
 use crate::experiment::Preset;
 use crate::machine::duration;
 use crate::records::{Record, Status};
-use crate::request::{Request, Variant};
+use crate::request::Request;
 use crate::run::Context;
+use crate::variant::Variant;
 
 /// One run with what it will take.
 #[derive(Debug, Clone)]
@@ -124,10 +125,7 @@ impl Plan {
 /// Seconds that a run takes: as earlier ones of its kind did, else by a rough guess.
 fn expected(request: &Request, earlier: &[Record]) -> f64 {
     let alike = |record: &&Record| {
-        let variant = match request.variant {
-            Variant::Fold(_) => record.variant.starts_with('f'),
-            other => record.variant == other.name(),
-        };
+        let variant = Variant::from_name(&record.variant).is_some_and(|own| own.costs_as(request.variant));
         record.experiment == request.experiment.name
             && record.preset == request.preset.name()
             && record.noise == request.noise
@@ -138,10 +136,7 @@ fn expected(request: &Request, earlier: &[Record]) -> f64 {
     if !seconds.is_empty() {
         return seconds.iter().sum::<f64>() / seconds.len() as f64;
     }
-    let guess = request.experiment.seconds[match request.preset {
-        Preset::Paper => 0,
-        Preset::Default => 1,
-    }];
+    let guess = request.experiment.seconds(request.preset);
     match request.variant {
         // Fewer inducing points than the 512 of the table cost less, but the network costs what it costs: most of
         // preset `default`, and of texts.

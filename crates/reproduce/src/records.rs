@@ -4,7 +4,8 @@ use crate::Error;
 use crate::request::Request;
 use inducing::Config;
 use inducing::train::Checkpoint;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,8 @@ pub struct Record {
     pub experiment: String,
     /// The preset's name.
     pub preset: String,
-    /// `m16` for sixteen inducing points, `f3` for the fourth fold, else nothing.
+    /// `m16` for sixteen inducing points, `f3` for the fourth fold, `g2` for a gap in x2, `c3` for the fourth cluster, else
+    /// nothing.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub variant: String,
     /// In deviations of the simulated target.
@@ -31,6 +33,9 @@ pub struct Record {
     pub scores: BTreeMap<String, f64>,
     /// Rows that were trained on, held for validation, held for the test.
     pub rows: [usize; 3],
+    /// What the model says along the wave: mean, lower and upper ends of the intervals of 90 and of 50 %.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", serialize_with = "in_one_line")]
+    pub curve: Vec<[f64; 5]>,
     /// Numbers that an input becomes.
     pub inputs: usize,
     /// Seconds of the run.
@@ -61,6 +66,12 @@ pub struct Record {
     pub cpu: String,
     /// Seconds since 1970.
     pub finished: u64,
+}
+
+/// Numbers that nobody reads one by one.
+fn in_one_line<S: Serializer>(curve: &Vec<[f64; 5]>, serializer: S) -> Result<S::Ok, S::Error> {
+    let text = serde_json::to_string(curve).and_then(RawValue::from_string);
+    text.map_err(serde::ser::Error::custom)?.serialize(serializer)
 }
 
 /// The folder.

@@ -22,8 +22,8 @@ pub struct Options {
     pub repeats: u64,
     /// The first repeat's seed; the others follow.
     pub seed: u64,
-    /// Presets to run.
-    pub presets: Vec<Preset>,
+    /// Presets to run; if `None`, each experiment's usual ones.
+    pub presets: Option<Vec<Preset>>,
     /// Seconds that the plan may take.
     pub budget: Option<f64>,
     /// Runs at a time, each on one thread; all cores if `None`.
@@ -107,7 +107,7 @@ impl Reproduction {
         let seeds = options.seed..options.seed + options.repeats;
         let selected = (&self.experiments[..], self.ablation);
         let requests =
-            request::requests(selected, &options.presets, seeds, options.noise, &options.overrides);
+            request::requests(selected, options.presets.as_deref(), seeds, options.noise, &options.overrides);
         let plan = Plan::new(requests, &self.context, self.jobs(), options.budget)?;
         if let Some(first) = plan.without_data() {
             let hint = "name the folder of the sets with `--data-dir`, or fetch them with `ign data fetch`";
@@ -122,7 +122,7 @@ impl Reproduction {
         schedule(&self.context, plan.runs.clone(), self.jobs(), self.options.budget, observer)
     }
 
-    /// Writes the page, and the ablation's figure beside it, from all records in the folder.
+    /// Writes the page, and the figures of the ablation and of the wave beside it, from all records in the folder.
     ///
     /// # Errors
     /// If there is no folder of records, or the page cannot be written.

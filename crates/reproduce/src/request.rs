@@ -5,12 +5,12 @@ use crate::experiment::{
     ABLATED, ABLATION, EVERYTHING, Experiment, FOLDS, GROUPS, INDUCING, Origin, Preset, all_names,
 };
 use crate::records::Record;
+use crate::variant::Variant;
 use data::NamedTable;
 use inducing::config::ProblemKind;
 use inducing::{Config, Settings};
 use std::path::PathBuf;
 
-/// Keys that came after the first records, with the values that say what was done before them: left out of a
 /// Keys of the configuration by the names that records were made with.
 const RENAMED: [(&str, &str); 8] = [
     ("pretrain_epochs", "warm_epochs"),
@@ -23,44 +23,13 @@ const RENAMED: [(&str, &str); 8] = [
     ("lookup", "tables"),
 ];
 
+/// Keys that came after the first records, with the values that say what was done before them: left out of a
 /// fingerprint, so that those records stay valid.
 const FORMER: [&str; 3] = [
     r#""noise_floor":0.0,"#,
     r#""crossfit_folds":0,"crossfit_repeats":1,"#,
     r#","neighbours":{"count":0,"feature_count":0,"max_rows":50000}"#,
 ];
-
-/// What is varied beside preset and seed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Variant {
-    /// Nothing.
-    Plain,
-    /// The number of inducing points, for the ablation.
-    Inducing(usize),
-    /// Which part is held out.
-    Fold(usize),
-}
-
-impl Variant {
-    /// As records call it.
-    pub(crate) fn name(self) -> String {
-        match self {
-            Variant::Plain => String::new(),
-            Variant::Inducing(m) => format!("m{m}"),
-            Variant::Fold(fold) => format!("f{fold}"),
-        }
-    }
-
-    fn from_name(name: &str) -> Option<Self> {
-        let number = |digits: &str| digits.parse().ok();
-        match name.split_at_checked(1) {
-            None => Some(Self::Plain),
-            Some(("m", m)) => number(m).map(Self::Inducing),
-            Some(("f", fold)) => number(fold).map(Self::Fold),
-            _ => None,
-        }
-    }
-}
 
 /// One run.
 #[derive(Debug, Clone)]
@@ -88,7 +57,7 @@ impl Request {
         })
     }
 
-    /// The record's name: `levy-paper-3`, `ablation-energy-default-m16-0`; overrides append a hash.
+    /// The record's name: `levy-paper-3`, `ablation-energy-default-m16-0`, `gaps-wine-default-g2-0`; overrides append a hash.
     pub(crate) fn name(&self) -> String {
         let ablation = matches!(self.variant, Variant::Inducing(_)).then(|| ABLATION.to_owned());
         let noise = self.noise.map(|noise| format!("noise{noise}"));
@@ -112,14 +81,13 @@ impl Request {
     pub(crate) fn title(&self) -> String {
         let what = match self.variant {
             Variant::Plain => String::new(),
-            Variant::Inducing(m) => format!(", {m} inducing points"),
-            Variant::Fold(fold) => format!(", fold {} of {FOLDS}", fold + 1),
+            other => format!(", {}", other.title()),
         };
         let noise = self.noise.map_or(String::new(), |noise| format!(" with noise {noise}"));
         format!("{}{noise}, {}, seed {}{what}", self.experiment.name, self.preset.name(), self.seed)
     }
 
-    /// What runs that differ by seed, fold or inducing points have in common, for people.
+    /// What runs that differ by seed, held-out part or inducing points have in common, for people.
     pub(crate) fn group(&self) -> String {
         let ablation = if matches!(self.variant, Variant::Inducing(_)) { "ablation of " } else { "" };
         let noise = self.noise.map_or(String::new(), |noise| format!(" with noise {noise}"));
@@ -139,8 +107,14 @@ impl Request {
                 settings.extend(["data.target=[\"y\"]".to_owned(), "data.test_share=0.4".to_owned()]);
                 ProblemKind::Regression
             }
+            // The test part is drawn apart, or held out before.
+            Origin::Wave => {
+                settings.extend(["data.target=[\"y\"]".to_owned(), "data.test_share=0.0".to_owned()]);
+                ProblemKind::Regression
+            }
             Origin::Numbers(set, _) => {
-                settings.push("data.test_share=0.4".to_owned());
+                let share = if self.variant.is_away() { 0.0 } else { 0.4 };
+                settings.push(format!("data.test_share={share:?}"));
                 settings.extend(columns(set));
                 ProblemKind::Regression
             }
@@ -159,7 +133,7 @@ impl Request {
         }
         settings.extend(self.overrides.iter().cloned());
         match self.variant {
-            Variant::Plain => {}
+            Variant::Plain | Variant::Gap(_) | Variant::Cluster(_) => {}
             Variant::Inducing(m) => settings.push(format!("gp.inducing={m}")),
             Variant::Fold(fold) => {
                 settings.extend([format!("data.folds={FOLDS}"), format!("data.fold={fold}")]);
@@ -244,10 +218,11 @@ fn unknown(name: &str) -> Error {
     Error::Usage(format!("there is no experiment `{name}`\nhint: {hint}"))
 }
 
-/// All runs, by seed first, so that every row has one figure before any has two.
+/// All runs, by seed first, so that every row has one figure before any has two; without `presets` with each
+/// experiment's usual ones.
 pub(crate) fn requests(
     (chosen, ablation): (&[&'static Experiment], bool),
-    presets: &[Preset],
+    presets: Option<&[Preset]>,
     seeds: std::ops::Range<u64>,
     noise: Option<f64>,
     overrides: &[String],
@@ -255,8 +230,7 @@ pub(crate) fn requests(
     let mut all = Vec::new();
     for seed in seeds {
         let mut add = |experiment: &'static Experiment, variants: Vec<Variant>| {
-            let presets = experiment.presets.iter().filter(|preset| presets.contains(preset));
-            for &preset in presets {
+            for preset in experiment.presets(presets) {
                 all.extend(variants.iter().map(|&variant| Request {
                     experiment,
                     preset,
@@ -268,11 +242,7 @@ pub(crate) fn requests(
             }
         };
         for experiment in chosen {
-            let variants = match experiment.runs() {
-                1 => vec![Variant::Plain],
-                folds => (0..folds).map(Variant::Fold).collect(),
-            };
-            add(experiment, variants);
+            add(experiment, experiment.variants());
         }
         let ablated = ABLATED.iter().filter(|_| ablation).filter_map(|name| Experiment::from_name(name));
         for experiment in ablated {
@@ -310,6 +280,40 @@ mod tests {
         assert_ne!(plain, fingerprint("levy", Preset::Default, &["gp.noise=0.5"]));
         assert_ne!(plain, fingerprint("levy", Preset::Default, &["gp.noise_floor=0.01"]));
         assert_eq!(plain, fingerprint_of("levy", Preset::Default, &[], 7));
+    }
+
+    #[test]
+    fn gaps_and_the_wave_run_with_the_default_unless_others_are_asked_for() {
+        let names = |presets: Option<&[Preset]>| -> Vec<String> {
+            let (chosen, ablation) =
+                select(&["gaps-yacht".into(), "wave".into(), "levy".into()]).expect("known");
+            let all = requests((&chosen, ablation), presets, 0..1, None, &[]);
+            all.iter()
+                .map(Request::name)
+                .filter(|name| !name.contains("-c") || name.contains("-c0"))
+                .collect()
+        };
+        assert_eq!(
+            names(None),
+            ["gaps-yacht-default-c0-0", "wave-default-0", "levy-paper-0", "levy-default-0"]
+        );
+        assert_eq!(names(Some(&[Preset::Paper])), ["gaps-yacht-paper-c0-0", "wave-paper-0", "levy-paper-0"]);
+    }
+
+    #[test]
+    fn a_part_that_is_held_out_before_training_leaves_none_to_hold_out_in_it() {
+        let of = |name: &str, variant: Variant| {
+            let experiment = Experiment::from_name(name).expect("known");
+            let (preset, noise, overrides) = (Preset::Default, None, Vec::new());
+            Request { experiment, preset, variant, seed: 0, noise, overrides }
+        };
+        let share = |request: &Request| request.config().expect("a configuration").data.test_share.get();
+        let (gap, cluster) = (of("gaps-wine", Variant::Gap(2)), of("gaps-wine", Variant::Cluster(2)));
+        assert_eq!((share(&gap), share(&of("protein", Variant::Plain))), (0.0, 0.4));
+        let fingerprint =
+            |request: &Request| request.fingerprint(&request.config().expect("a configuration"));
+        assert_eq!(fingerprint(&gap), fingerprint(&cluster), "parts of one row of the page");
+        assert_ne!(fingerprint(&gap), fingerprint(&of("gaps-yacht", Variant::Cluster(2))));
     }
 
     #[test]

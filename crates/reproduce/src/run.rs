@@ -1,14 +1,18 @@
 //! One run: prepare, fit, score. An interrupted run leaves a checkpoint and resumes from it to the same figures.
 
 use crate::Error;
-use crate::datasets::Datasets;
+use crate::datasets::{Datasets, Loaded};
+use crate::experiment::Origin;
 use crate::machine::{Machine, Program};
 use crate::observer::Observer;
 use crate::records::{Record, Records};
 use crate::request::Request;
 use crate::score::figures;
+use crate::wave;
+use data::Table;
+use inducing::dataset::Prepared;
 use inducing::train::{EpochRecord, Event, Fit, Phase};
-use inducing::{Model, Trainer};
+use inducing::{Dataset, Model, Trainer};
 use std::time::{Duration, Instant};
 
 /// How often a run saves a checkpoint.
@@ -92,7 +96,12 @@ impl Context {
                 return Ok(None);
             }
         };
-        let scores = figures(&model, &prepared, &loaded)?;
+        let mut scores = figures(&model, &prepared, &loaded)?;
+        let mut curve = Vec::new();
+        if request.experiment.origin == Origin::Wave {
+            scores.extend(wave::figures(&model, request.seed)?.into_iter().filter(|(_, x)| x.is_finite()));
+            curve = wave::curve(&model)?;
+        }
         let (steps, epochs) = work(&model);
         let record = Record {
             experiment: request.experiment.name.into(),
@@ -102,7 +111,8 @@ impl Context {
             seed: request.seed,
             overrides: request.overrides.clone(),
             scores,
-            rows: prepared.rows(),
+            rows: rows(&prepared, &loaded),
+            curve,
             inputs: prepared.schema.width(),
             seconds: seconds(),
             threads,
@@ -121,6 +131,14 @@ impl Context {
         self.records.write(request, &record)?;
         Ok(Some(record))
     }
+}
+
+/// Rows of each part. A published test part is the set's own and does not count; one that was held out before does.
+fn rows(prepared: &Prepared, loaded: &Loaded) -> [usize; 3] {
+    let [train, validation, test] = prepared.rows();
+    let numbers = prepared.schema.classes().is_none();
+    let apart = loaded.test.as_ref().filter(|_| numbers).and_then(Dataset::table);
+    [train, validation, apart.map_or(test, Table::rows)]
 }
 
 fn good_enough(record: &EpochRecord, stop_below: Option<f64>) -> bool {
@@ -144,12 +162,13 @@ fn work(model: &Model) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{Experiment, Origin, Preset};
+    use crate::experiment::{Experiment, Preset};
     use crate::observer::Silent;
-    use crate::request::Variant;
+    use crate::variant::Variant;
     use data::Simulated;
     use std::path::Path;
     use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Easy enough to be learned a little in a few epochs.
     static EASY: Experiment = Experiment {
@@ -158,6 +177,8 @@ mod tests {
         origin: Origin::Simulated(Simulated::OtlCircuit, 400),
         size: "400 × 6",
         presets: &Preset::ALL,
+        usual_presets: &Preset::ALL,
+        gaps: None,
         settings: &["train.validation_share=0.2"],
         paper: None,
         others: &[],
@@ -229,5 +250,33 @@ mod tests {
         assert_eq!((whole.epochs, whole.steps), (stopped.epochs, stopped.steps));
         assert_eq!(whole.scores, stopped.scores);
         assert!(stopped.scores["rmse"] < 1.0);
+    }
+    /// Asks for a stop when it was asked so often.
+    struct Impatient(AtomicUsize);
+
+    impl Observer for Impatient {
+        fn should_stop(&self) -> bool {
+            self.0.fetch_add(1, Ordering::Relaxed) > 100
+        }
+    }
+
+    #[test]
+    fn an_interrupted_wave_goes_on_to_the_same_figures_and_the_same_curve() {
+        let wave = Experiment::from_name("wave").expect("in the catalogue");
+        let (request, whole) = (request(wave, 10), run(wave, 10));
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let context = context(folder.path());
+        let stopped = context.run(&request, 1, &Impatient(AtomicUsize::new(0))).expect("it runs");
+        assert_eq!(stopped, None, "it was to stop");
+        assert!(folder.path().join(format!("{}.checkpoint", request.name())).exists());
+        let resumed = context.run(&request, 1, &Silent).expect("it runs").expect("nobody interrupts");
+        assert_eq!((&resumed.scores, &resumed.curve), (&whole.scores, &whole.curve));
+        assert_eq!(resumed.rows[2], 1346, "rows to judge by are no training rows");
+        for name in ["gap_std_ratio", "noise_std_ratio", "gap_nll", "beyond_nll", "truth_nll", "baseline_nll"]
+        {
+            assert!(resumed.scores.contains_key(name), "no {name}: {:?}", resumed.scores);
+        }
+        let (kept, faults) = context.records.all();
+        assert!(faults.is_empty() && kept == [resumed], "as it was written: {faults:?}");
     }
 }

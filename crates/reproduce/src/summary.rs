@@ -2,6 +2,7 @@
 
 use crate::experiment::FOLDS;
 use crate::records::Record;
+use crate::variant::Variant;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which records belong together.
@@ -9,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Place<'a> {
     pub(crate) experiment: &'a str,
     pub(crate) preset: &'a str,
-    /// Of the ablation; `None` is the table's own.
-    pub(crate) inducing: Option<usize>,
+    /// A point of the ablation, or a part that is held out; `None` is the table's own.
+    pub(crate) variant: Option<Variant>,
     pub(crate) noise: Option<f64>,
 }
 
@@ -39,6 +40,8 @@ pub(crate) struct Summary {
     pub(crate) steps: f64,
     pub(crate) threads: usize,
     pub(crate) inputs: usize,
+    /// Rows of the test part.
+    pub(crate) test_rows: usize,
     /// Epochs after which runs stopped at the paper's figure, and epochs that were asked for.
     pub(crate) stopped: Option<(BTreeSet<usize>, usize)>,
     /// Records of earlier configurations, which do not count.
@@ -47,8 +50,8 @@ pub(crate) struct Summary {
 
 impl Place<'_> {
     fn holds(&self, record: &Record) -> bool {
-        let variant = match self.inducing {
-            Some(m) => record.variant == format!("m{m}"),
+        let variant = match self.variant {
+            Some(variant) => record.variant == variant.name(),
             None => !record.variant.starts_with('m'),
         };
         record.experiment == self.experiment
@@ -94,6 +97,7 @@ pub(crate) fn summary(records: &[Record], place: Place<'_>) -> Option<Summary> {
         steps: figure(&totals(&|record| record.steps as f64)).mean,
         threads: newest.threads,
         inputs: newest.inputs,
+        test_rows: newest.rows[2],
         stopped: stopped.first().map(|&(_, of)| (stopped.iter().map(|(epoch, _)| *epoch).collect(), of)),
         outdated: outdated.len(),
     })

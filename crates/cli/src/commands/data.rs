@@ -90,7 +90,7 @@ fn list_simulated(json: bool) -> Result<(), Failure> {
                 "name": name, "kind": "simulated", "inputs": inputs, "description": description,
             }))?;
         } else {
-            print(&format!("{name:<16} {:>2} inputs  {description}", inputs.len()))?;
+            print(&format!("{name:<17} {:>2} inputs  {description}", inputs.len()))?;
         }
     }
     Ok(())
@@ -106,7 +106,7 @@ fn list_public(data_dir: Option<&Path>, json: bool) -> Result<(), Failure> {
             }))?;
         } else {
             let there = there.map_or("?", |there| if there { "there" } else { "missing" });
-            print(&format!("{name:<16} {there:<9}  {about}"))?;
+            print(&format!("{name:<17} {there:<9}  {about}"))?;
         }
     }
     Ok(())

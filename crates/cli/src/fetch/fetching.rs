@@ -11,6 +11,7 @@ use super::table::SETS;
 use super::unpack::Packed;
 use crate::failure::Failure;
 use crate::signals::stop_requested;
+use data::NamedTable;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -126,11 +127,27 @@ pub(crate) fn find(names: &[String]) -> Result<Vec<&'static FetchSet>, Failure> 
     for name in names {
         let named = |set: &&FetchSet| set.names().any(|(other, _)| other == name);
         let set = SETS.iter().find(named).ok_or_else(|| unknown(name))?;
+        if set.downloads.is_empty() {
+            return Err(by_hand_alone(set));
+        }
         if !sets.iter().any(|other| other.name == set.name) {
             sets.push(set);
         }
     }
     Ok(sets)
+}
+
+/// Where a set belongs that no address has as it is read.
+fn by_hand_alone(set: &FetchSet) -> Failure {
+    let named = data::NamedSet::from_name(set.name);
+    let place = named.and_then(|set| NamedTable { set, data_dir: PathBuf::new() }.whole());
+    let (folder, file) = place.unwrap_or((set.folders[0], set.name));
+    Failure::Usage(format!(
+        "`{}` cannot be fetched: it is published without the header that it is read by\n\
+         hint: take its data.csv.gz of the repository treforevans/uci_datasets, put the line `x0,x1,…,y` before its \
+         rows, and keep it as {folder}/{file} in the data directory",
+        set.name
+    ))
 }
 
 fn unknown(name: &str) -> Failure {

@@ -1,6 +1,6 @@
 //! What is known of a public set: where it comes from, what is wanted of it, and by what it is recognised.
 
-/// A public set that can be fetched.
+/// A public set.
 pub(crate) struct FetchSet {
     /// Its name on the command line.
     pub(crate) name: &'static str,
@@ -10,6 +10,7 @@ pub(crate) struct FetchSet {
     pub(crate) about: &'static str,
     /// The folders below the data directory where it is looked for; the first is the one that is written to.
     pub(crate) folders: &'static [&'static str],
+    /// What it is made of; of a set that cannot be fetched, nothing.
     pub(crate) downloads: &'static [Download],
 }
 

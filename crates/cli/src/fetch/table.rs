@@ -58,6 +58,11 @@ macro_rules! fashion {
     };
 }
 
+/// One of the small tables, which nobody publishes with the header that they are read by.
+const fn small(name: &'static str, about: &'static str) -> FetchSet {
+    FetchSet { name, also: &[], about, folders: &["uci-small"], downloads: &[] }
+}
+
 const fn batch(name: &'static str, sum: &'static str) -> Wanted {
     Wanted { name, limit: 32 * MIB, check: Check::Sha256(sum) }
 }
@@ -66,7 +71,7 @@ const fn reviews(name: &'static str, sum: &'static str) -> Wanted {
     Wanted { name, limit: 64 * MIB, check: Check::Sha256(sum) }
 }
 
-/// All sets that can be fetched.
+/// All public sets: those that can be fetched, then those that cannot.
 pub(crate) static SETS: &[FetchSet] = &[
     FetchSet {
         name: "mnist",
@@ -228,4 +233,12 @@ pub(crate) static SETS: &[FetchSet] = &[
         "https://archive.ics.uci.edu/static/public/493/query+analytics+workloads+dataset.zip",
         "https://archive.ics.uci.edu/ml/machine-learning-databases/00493/datasets.zip"
     ),
+    small("airfoil", "noise of wing sections in a wind tunnel, 1,503 rows"),
+    small("concrete", "strength of concrete, 1,030 mixtures"),
+    small("energy-efficiency", "heating that simulated buildings need, 768 of them"),
+    small("housing", "prices of houses in Boston, 506 districts"),
+    small("parkinsons", "voices of people with Parkinson's disease and how ill they are, 5,875 recordings"),
+    small("solar", "flares of regions of the sun, 1,066 rows"),
+    small("wine", "red wines and what tasters think of them, 1,599 rows"),
+    small("yacht", "resistance of sailing yachts in a towing tank, 308 rows"),
 ];

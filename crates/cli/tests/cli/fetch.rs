@@ -75,7 +75,7 @@ fn a_set_without_a_sum_is_fetched_by_its_shape_and_not_fetched_twice() {
     assert!(first.status.success() && said.contains("200000 rows and 8 columns: no checksum"), "{first:?}");
     assert_eq!(folder.text("some/sets/query/Range-Queries-Aggregates.csv"), query(200_000));
     assert_eq!(folder.names().len(), 4, "three folders and a file: {:?}", folder.names());
-    assert!(String::from_utf8_lossy(&ign("data list").stdout).contains("query            there"));
+    assert!(String::from_utf8_lossy(&ign("data list").stdout).contains("query             there"));
     let again = ign(&fetch);
     assert!(String::from_utf8_lossy(&again.stdout).contains("already there"), "{again:?}");
     assert_eq!(server.asked(), [QUERY], "once");
@@ -130,6 +130,8 @@ fn without_a_name_the_sets_are_listed_and_without_a_folder_none_is_fetched() {
     }
     folder.refuses("data fetch protein", &["--data-dir", "IGN_DATA"]);
     folder.refuses("data fetch protien --data-dir sets", &["`protein`"]);
+    let by_hand = ["`energy-efficiency` cannot be fetched", "x0,x1,…,y", "uci-small/energy.csv"];
+    folder.refuses("data fetch protein energy-efficiency --data-dir sets", &by_hand);
     folder.refuses("data fetch protein --data-dir sets --from ftp://example/", &["--from", "https://"]);
     folder.write("file", "");
     let closed = Server::new(vec![]).url();

@@ -96,6 +96,15 @@ fn query(rows: usize) -> String {
     })
 }
 
+/// A small table of so many inputs.
+fn small(inputs: u64, rows: usize) -> String {
+    let names: Vec<String> = (0..inputs).map(|k| format!("x{k}")).collect();
+    lines(&format!("{},y", names.join(",")), rows, |_, random| {
+        let cells: Vec<String> = (1..=inputs).map(|k| format!("{:.4}", random(k) - 0.5)).collect();
+        format!("{},{:.4}", cells.join(","), 3.0 * random(1) + random(40))
+    })
+}
+
 fn reviews(rows: usize, first: usize) -> String {
     let mut text = String::new();
     for row in first..first + rows {
@@ -129,7 +138,7 @@ fn put_graphs(folder: &Folder, rows: usize) {
 }
 
 impl Folder {
-    /// A folder with all of the paper's sets in `sets/`, but for Query.
+    /// A folder with all of the paper's sets in `sets/`, but for Query, and three small tables.
     pub(crate) fn with_sets() -> Self {
         let folder = Self::new();
         folder.put("sets/protein/CASP.csv", protein(200));
@@ -145,6 +154,9 @@ impl Folder {
         folder.put("sets/cifar10/data_batch_1.bin", cifar(40, 4));
         folder.put("sets/cifar10/test_batch.bin", cifar(20, 4));
         put_graphs(&folder, 60);
+        folder.put("sets/uci-small/concrete.csv", small(8, 120));
+        folder.put("sets/uci-small/energy.csv", small(8, 100));
+        folder.put("sets/uci-small/yacht.csv", small(6, 80));
         folder
     }
 

@@ -76,6 +76,98 @@ fn a_named_table_is_trained_on_by_its_name() {
 }
 
 #[test]
+fn a_small_table_is_trained_on_by_its_name() {
+    let folder = Folder::with_sets();
+    folder.train("energy-efficiency --data-dir sets -o m.ign --quiet").succeeds();
+    let info = folder.ign("info m.ign --json").succeeds().json();
+    assert_eq!(info["schema"]["inputs"].as_array().expect("columns").len(), 8, "not the 27 of Energy");
+    folder.refuses_to_train("wine --data-dir sets", &["wine", "sets/uci-small/wine.csv"]);
+}
+
+#[test]
+fn gaps_and_clusters_are_held_out_once_each_and_not_again() {
+    let folder = Folder::with_sets();
+    let run = folder.reproduce("gaps --repeats 1 --json").succeeds();
+    let records = finished(&run);
+    let with = |experiment: &str, kind: char| -> Vec<&Value> {
+        let own = |record: &&Value| {
+            record["experiment"] == experiment
+                && record["variant"].as_str().is_some_and(|v| v.starts_with(kind))
+        };
+        records.iter().filter(own).collect()
+    };
+    // The catalogue's seven inputs of Concrete and five clusters; of the other two, clusters alone.
+    assert_eq!((records.len(), with("gaps-concrete", 'g').len(), with("gaps-yacht", 'c').len()), (22, 7, 5));
+    assert!(records.iter().all(|record| record["preset"] == "default"), "`paper` was not asked for");
+    let test_rows = |records: Vec<&Value>| -> Vec<u64> {
+        records.iter().filter_map(|record| record["rows"][2].as_u64()).collect()
+    };
+    assert!(
+        test_rows(with("gaps-concrete", 'g')).iter().all(|rows| (39..=41).contains(rows)),
+        "a third of 120"
+    );
+    assert_eq!(test_rows(with("gaps-concrete", 'c')).iter().sum::<u64>(), 120, "every row once");
+    for record in &records {
+        assert_eq!(
+            record["rows"].as_array().expect("three").iter().filter_map(Value::as_u64).sum::<u64>(),
+            match record["experiment"].as_str() {
+                Some("gaps-concrete") => 120,
+                Some("gaps-yacht") => 80,
+                _ => 100,
+            }
+        );
+        for name in ["rmse", "nll", "crps", "coverage_95", "baseline_nll", "baseline_coverage_95"] {
+            assert!(record["scores"][name].as_f64().is_some_and(f64::is_finite), "{name}: {record}");
+        }
+    }
+    assert!(run.stderr.contains("left out: gaps-wine, default, 15 runs (no data"), "{}", run.stderr);
+    let again = folder.reproduce("gaps --repeats 1").succeeds();
+    assert!(again.stderr.contains("22 runs are done already; nothing to do"), "{}", again.stderr);
+    let paper =
+        finished(&folder.reproduce("gaps-yacht --repeats 1 --presets paper --json --quiet").succeeds());
+    assert!(paper.len() == 5 && paper.iter().all(|record| record["preset"] == "paper"));
+    let page = folder.ign(&format!("reproduce --page-only {TINY} {SMALL}")).succeeds();
+    assert!(page.stdout.contains("written from 27 records"), "{}", page.stdout);
+    let page = folder.text("reproduce/results.md");
+    assert!(page.contains("| Concrete | default | gaps | 7 |"), "{page}");
+    assert!(page.contains("**Preset `paper`**, 5 parts of 1 set:"), "{page}");
+}
+
+#[test]
+fn large_tables_are_held_out_by_clusters() {
+    let folder = Folder::with_sets();
+    let words = "gaps-protein gaps-pm25 --repeats 1 --json --quiet";
+    let records = finished(&folder.reproduce(words).succeeds());
+    let held_out = |name: &str| -> u64 {
+        let own = records.iter().filter(|record| record["experiment"] == name);
+        own.filter_map(|record| record["rows"][2].as_u64()).sum()
+    };
+    assert_eq!(
+        (held_out("gaps-protein"), held_out("gaps-pm25")),
+        (200, 178),
+        "rows without a target are no rows"
+    );
+}
+
+#[test]
+fn the_wave_is_drawn_beside_the_page_from_its_record() {
+    let folder = Folder::new();
+    let run = folder.reproduce("wave --repeats 2 --json --quiet").succeeds();
+    let records = finished(&run);
+    assert_eq!(records.len(), 2, "preset `default` alone");
+    assert_ne!(records[0]["data"], records[1]["data"], "a repeat is another sample");
+    let page = folder.text("reproduce/results.md");
+    assert!(page.contains("(results-wave.svg)") && page.contains("| default | 2 | "), "{page}");
+    let svg = folder.text("reproduce/results-wave.svg");
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n") && !svg.contains("NaN"), "{svg}");
+    assert_eq!((svg.matches("<polygon ").count(), svg.matches("<polyline ").count()), (2, 2));
+    assert!(svg.matches("<circle ").count() > 600, "half of the training rows");
+    std::fs::remove_file(folder.path("reproduce/results-wave.svg")).expect("there");
+    folder.ign(&format!("reproduce --page-only --quiet {TINY} {SMALL}")).succeeds();
+    assert_eq!(svg, folder.text("reproduce/results-wave.svg"), "the same record, the same bytes");
+}
+
+#[test]
 fn images_texts_and_graphs_are_scored_on_parts_that_were_not_learned_from() {
     let folder = Folder::with_sets();
     let words = "toy-mnist table2 imdb-text imdb-graph --repeats 1 --json --quiet";
@@ -174,6 +266,11 @@ fn sets_that_are_not_there_are_left_out_and_listed() {
     let line = |name: &str| list.lines().find(|line| line.starts_with(name)).expect("listed").to_owned();
     assert!(line("query ").contains("no data") && line("protein ").contains(": there"), "{list}");
     assert!(line("levy ").contains("simulated: there") && line("all ").contains("all of these"), "{list}");
+    assert!(
+        line("gaps-wine ").contains("no data") && line("gaps-yacht ").contains(": there; default"),
+        "{list}"
+    );
+    assert!(line("gaps ").contains("gaps-airfoil") && line("gaps-large ").contains("gaps-pm25"), "{list}");
     let bare = folder.ign("reproduce --list").succeeds().stdout;
     assert!(bare.contains("IGN_DATA"), "{bare}");
 }
@@ -189,6 +286,10 @@ fn what_cannot_be_run_is_refused() {
     folder.refuses("reproduce levy --set train.epoch=1", &["epoch"]);
     folder.refuses("reproduce levy --noise=-1", &["above zero"]);
     folder.refuses("reproduce protein --noise", &["`--noise` is for simulated sets"]);
+    folder.refuses("reproduce wave gaps --noise", &["`--noise` is for simulated sets"]);
+    folder.refuses("reproduce gap", &["did you mean `gaps`?"]);
+    folder.refuses("reproduce gaps-concret", &["did you mean `gaps-concrete`?"]);
+    folder.refuses("reproduce gaps --data-dir nowhere", &["nothing can be run", "nowhere"]);
     folder.refuses("reproduce levy --repeats 100000000", &["--repeats", "1000"]);
     folder.refuses(
         "reproduce protein --data-dir nowhere",

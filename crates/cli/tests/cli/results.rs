@@ -191,6 +191,52 @@ fn the_ablation_shows_variance_error_and_nll_with_what_was_noted() {
     assert!(page.contains("\n\nIt falls.\n\nThe error meanwhile"), "{page}");
 }
 
+/// Scores of a part that is held out.
+fn away(nll: f64, coverage: f64) -> serde_json::Value {
+    json!({
+        "rmse": 0.5, "nll": nll, "crps": 0.25, "coverage_95": coverage, "familiarity": 0.125, "baseline_rmse": 1.5,
+        "baseline_nll": 1.5, "baseline_crps": 0.75, "baseline_coverage_95": 0.875,
+    })
+}
+
+#[test]
+fn parts_away_from_the_data_have_their_mean_their_worst_and_the_baseline() {
+    let folder = Folder::new();
+    folder.put("reproduce/results-notes.toml", "gaps-wine = \"Corked.\"\n");
+    let page = folder.page();
+    assert!(page.contains("Not run yet: `gaps-airfoil`, ") && page.contains("in −4 … 4"), "{page}");
+    let put = |variant: &str, seed: u64, scores: &serde_json::Value| {
+        let mut record = record("gaps-wine", "default", seed, scores);
+        record["variant"] = variant.into();
+        folder.put_record(&format!("gaps-wine-default-{variant}-{seed}"), &record);
+    };
+    put("g2", 0, &away(0.25, 0.5));
+    put("g2", 1, &away(0.75, 0.75));
+    put("g5", 0, &away(2.0, 1.0));
+    put("c4", 0, &away(-0.5, 0.9));
+    let mut old = record("gaps-wine", "default", 0, &away(99.0, 0.0));
+    (old["variant"], old["fingerprint"]) = ("c1".into(), "old".into());
+    folder.put_record("gaps-wine-default-c1-0", &old);
+    let page = folder.page();
+    let expected = "| 0.500 | 1.250 | 2.000 | 0.250 | 81.2 | 62.5 | 1.500 | 1.500 | 87.5 | 87.5 | 0.125 |";
+    assert_eq!(
+        line(&page, "| Wine | default | gaps "),
+        format!("| Wine | default | gaps | 2 of 10 {expected}")
+    );
+    assert!(line(&page, "| Wine | default | clusters ").contains("| 1 of 5 | 0.500 | −0.500 |"), "{page}");
+    assert!(
+        page.contains(
+            "**Preset `default`**, 3 parts of 1 set: the 95 % intervals cover 84.2 % on average and 62.5 % at worst (Wine, gap in x2), \
+             the baseline's 87.5 % and 87.5 %. The NLL is 0.667 on average and 0.500 in the median, the baseline's 1.500 and 1.500; it is lower in 2 parts."
+        ),
+        "{page}"
+    );
+    let part = "| gap in x2 | 40 | 2 | 0.500 | 0.500 | 0.250 | 62.5 | 0.125 | 1.500 | 1.500 | 0.750 | 87.5 |";
+    assert_eq!(line(&page, "| gap in x2 "), part);
+    assert!(!page.contains("| cluster 2 |"), "another configuration: {page}");
+    assert!(page.contains("\n\nCorked.\n\n") && !page.contains("`gaps-wine`"), "{page}");
+}
+
 #[test]
 fn the_page_goes_where_it_is_asked_for_or_among_the_records() {
     let folder = Folder::new();

@@ -37,7 +37,7 @@ fn the_list_says_which_public_sets_are_there() {
     assert!(there("").iter().all(|(_, there)| there.is_none()), "without a folder nobody knows");
     folder.put("sets/bike-hour/hour.csv", "");
     let sets = there("--data-dir sets");
-    assert_eq!(sets.len(), 12);
+    assert_eq!(sets.len(), 20);
     for (name, there) in sets {
         assert_eq!(there, Some(name.starts_with("bike-hour")), "{name}");
     }

@@ -33,6 +33,22 @@ pub enum NamedSet {
     BikeHourClean,
     /// Counts of crimes in rectangles of a map.
     Query,
+    /// Noise of wing sections in a wind tunnel.
+    Airfoil,
+    /// Strength of concrete by its mixture.
+    Concrete,
+    /// Heating that simulated buildings need.
+    EnergyEfficiency,
+    /// Prices of houses in the districts of Boston.
+    Housing,
+    /// Voices of people with Parkinson's disease, and how ill they are.
+    Parkinsons,
+    /// Flares of regions of the sun.
+    Solar,
+    /// Red wines, and what tasters think of them.
+    Wine,
+    /// Resistance of sailing yachts in a towing tank.
+    Yacht,
 }
 
 /// What a data set consists of.
@@ -48,7 +64,7 @@ pub enum SetKind {
 
 impl NamedSet {
     /// All sets.
-    pub const ALL: [NamedSet; 12] = [
+    pub const ALL: [NamedSet; 20] = [
         NamedSet::Mnist,
         NamedSet::ToyMnist,
         NamedSet::Cifar10,
@@ -61,6 +77,14 @@ impl NamedSet {
         NamedSet::BikeHour,
         NamedSet::BikeHourClean,
         NamedSet::Query,
+        NamedSet::Airfoil,
+        NamedSet::Concrete,
+        NamedSet::EnergyEfficiency,
+        NamedSet::Housing,
+        NamedSet::Parkinsons,
+        NamedSet::Solar,
+        NamedSet::Wine,
+        NamedSet::Yacht,
     ];
 
     /// The name on the command line.
@@ -79,6 +103,14 @@ impl NamedSet {
             NamedSet::BikeHour => "bike-hour",
             NamedSet::BikeHourClean => "bike-hour-clean",
             NamedSet::Query => "query",
+            NamedSet::Airfoil => "airfoil",
+            NamedSet::Concrete => "concrete",
+            NamedSet::EnergyEfficiency => "energy-efficiency",
+            NamedSet::Housing => "housing",
+            NamedSet::Parkinsons => "parkinsons",
+            NamedSet::Solar => "solar",
+            NamedSet::Wine => "wine",
+            NamedSet::Yacht => "yacht",
         }
     }
 

@@ -1,4 +1,4 @@
-//! [`NamedTable`]: public tables by name, with the columns that the paper's sizes stand for.
+//! [`NamedTable`]: public tables by name, with the columns that the paper's sizes stand for, and eight small ones.
 //!
 //! ```text
 //! protein          45,730 × 9     F1 … F9 → RMSD
@@ -7,6 +7,9 @@
 //! bike-hour        17,379 × 15    all but the date → cnt, which is casual + registered
 //! bike-hour-clean  17,379 × 13    the same without casual and registered
 //! query           200,000 × 4     x, y, x_range, y_range → count
+//!
+//! airfoil 1,503 × 5   concrete 1,030 × 8       energy-efficiency 768 × 8   housing 506 × 13
+//! wine 1,599 × 11     parkinsons 5,875 × 20    solar 1,066 × 10            yacht 308 × 6       x0 x1 … → y
 //! ```
 
 use std::collections::BTreeMap;
@@ -35,6 +38,9 @@ const ENERGY: &str = "lights T1 RH_1 T2 RH_2 T3 RH_3 T4 RH_4 T5 RH_5 T6 RH_6 T7 
 const BIKE: &str = "instant season yr mnth hr holiday weekday workingday weathersit temp atemp hum windspeed";
 const QUERY: &str = "x y x_range y_range";
 
+/// The folder of the small tables.
+const SMALL: &str = "uci-small";
+
 impl NamedTable {
     /// The public table that `names` stand for, or `None` if they are something else.
     ///
@@ -60,6 +66,7 @@ impl NamedTable {
             NamedSet::Energy => "Appliances",
             NamedSet::BikeHour | NamedSet::BikeHourClean => "cnt",
             NamedSet::Query => "count",
+            _ if self.small_inputs().is_some() => "y",
             _ => "label",
         }
     }
@@ -69,6 +76,10 @@ impl NamedTable {
     #[must_use]
     pub fn column_types(&self) -> BTreeMap<String, ColumnType> {
         use ColumnType::{Category, Ignore, Number, Text};
+        if let Some(inputs) = self.small_inputs() {
+            let names = (0..inputs).map(|k| format!("x{k}")).chain(["y".to_owned()]);
+            return names.map(|name| (name, Number)).collect();
+        }
         let (numbers, others): (&str, &[(&str, ColumnType)]) = match self.set {
             NamedSet::Protein => (PROTEIN, &[("RMSD", Number)]),
             NamedSet::Pm25 => (PM25, &[("cbwd", Category), ("pm2.5", Number)]),
@@ -108,14 +119,37 @@ impl NamedTable {
         stems.iter().map(|stem| self.find(stem).map(Source::Path)).collect()
     }
 
-    /// Folder and file of a set that is one file.
-    fn whole(&self) -> Option<(&'static str, &'static str)> {
+    /// Folder and file, below the data directory, of a set that is one file; the file may be packed by gzip or xz.
+    #[must_use]
+    pub fn whole(&self) -> Option<(&'static str, &'static str)> {
         match self.set {
             NamedSet::Protein => Some(("protein", "CASP.csv")),
             NamedSet::Pm25 => Some(("pm25", "PRSA_data_2010.1.1-2014.12.31.csv")),
             NamedSet::Energy => Some(("energy", "energydata_complete.csv")),
             NamedSet::BikeHour | NamedSet::BikeHourClean => Some(("bike-hour", "hour.csv")),
             NamedSet::Query => Some(("query", "Range-Queries-Aggregates.csv")),
+            NamedSet::Airfoil => Some((SMALL, "airfoil.csv")),
+            NamedSet::Concrete => Some((SMALL, "concrete.csv")),
+            NamedSet::EnergyEfficiency => Some((SMALL, "energy.csv")),
+            NamedSet::Housing => Some((SMALL, "housing.csv")),
+            NamedSet::Parkinsons => Some((SMALL, "parkinsons.csv")),
+            NamedSet::Solar => Some((SMALL, "solar.csv")),
+            NamedSet::Wine => Some((SMALL, "wine.csv")),
+            NamedSet::Yacht => Some((SMALL, "yacht.csv")),
+            _ => None,
+        }
+    }
+
+    /// How many inputs `x0 x1 …` a small table has; `None` of all others.
+    fn small_inputs(&self) -> Option<usize> {
+        match self.set {
+            NamedSet::Airfoil => Some(5),
+            NamedSet::Concrete | NamedSet::EnergyEfficiency => Some(8),
+            NamedSet::Housing => Some(13),
+            NamedSet::Parkinsons => Some(20),
+            NamedSet::Solar => Some(10),
+            NamedSet::Wine => Some(11),
+            NamedSet::Yacht => Some(6),
             _ => None,
         }
     }
@@ -128,5 +162,24 @@ impl NamedTable {
             let looked = places.iter().map(|path| path.display().to_string()).collect();
             DataError::new(self.set.name(), Problem::Image(ImageProblem::SetNotFound { looked }))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_table_is_numbers_by_their_places_and_a_target() {
+        let small = NamedSet::ALL.map(|set| NamedTable { set, data_dir: PathBuf::new() });
+        let small: Vec<&NamedTable> = small.iter().filter(|table| table.small_inputs().is_some()).collect();
+        assert_eq!(small.len(), 8);
+        for table in small {
+            let (types, inputs) = (table.column_types(), table.small_inputs().unwrap_or(0));
+            assert_eq!(types.len(), inputs + 1);
+            assert!(types.contains_key(&format!("x{}", inputs - 1)) && types.contains_key(table.target()));
+            assert!(types.values().all(|kind| *kind == ColumnType::Number));
+            assert_eq!(table.whole().map(|(folder, _)| folder), Some(SMALL));
+        }
     }
 }

@@ -85,6 +85,22 @@ impl Column {
         }
     }
 
+    /// The values of these rows, in their order.
+    pub(super) fn select(&self, rows: &[usize]) -> Self {
+        fn pick<T: Clone>(values: &[T], rows: &[usize]) -> Vec<T> {
+            rows.iter().map(|&row| values[row].clone()).collect()
+        }
+        match self {
+            Column::Number(values) => Column::Number(pick(values, rows)),
+            Column::Boolean(values) => Column::Boolean(pick(values, rows)),
+            Column::Category { codes, levels } => {
+                Column::Category { codes: pick(codes, rows), levels: levels.clone() }
+            }
+            Column::Text(texts) => Column::Text(pick(texts, rows)),
+            Column::DateTime(values) => Column::DateTime(pick(values, rows)),
+        }
+    }
+
     pub(super) fn to_array(&self) -> ArrayRef {
         match self {
             Column::Number(values) => {

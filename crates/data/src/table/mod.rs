@@ -136,6 +136,26 @@ impl Table {
         Ok(self)
     }
 
+    /// The table of these rows, in their order; a row that stands twice is there twice.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let mut lines = match &self.lines {
+            LineNumbers::Lines(_) => LineNumbers::Lines(Vec::new()),
+            LineNumbers::Rows(_) => LineNumbers::Rows(1),
+        };
+        for (to, &from) in rows.iter().enumerate() {
+            if let Some(line) = self.line(from) {
+                lines.push_line(to, line);
+            }
+        }
+        let columns = self.columns.iter().map(|column| column.select(rows)).collect();
+        Self::from_file(self.file.clone(), self.names.clone(), columns, rows.len(), lines)
+            .with_declared(self.declared.clone())
+    }
+
     /// The file as the user named it.
     #[must_use]
     pub fn file(&self) -> &str {
@@ -226,5 +246,24 @@ mod tests {
         let columns = vec![("a".into(), Column::Number(vec![1.0])), ("b".into(), Column::Number(vec![]))];
         let error = Table::new("memory", columns).expect_err("unequal");
         assert_eq!(error.to_string(), "memory: column `b`: expected 1 rows, got 0");
+    }
+
+    #[test]
+    fn selected_rows_keep_their_values_lines_and_declared_types() {
+        let columns = vec![
+            Column::Number(vec![1.0, 2.0, 3.0]),
+            Column::Category { codes: vec![Some(0), None, Some(1)], levels: vec!["a".into(), "b".into()] },
+        ];
+        let mut lines = LineNumbers::Lines(Vec::new());
+        [2, 3, 7].into_iter().enumerate().for_each(|(row, line)| lines.push_line(row, line));
+        let table = Table::from_file("f.csv".into(), vec!["x".into(), "c".into()], columns, 3, lines);
+        let table = table.with_declared(Arc::new(BTreeSet::from(["x".to_owned()])));
+        let some = table.select(&[2, 0]);
+        assert_eq!(some.rows(), 2);
+        assert_eq!(some.column("x").expect("there"), &Column::Number(vec![3.0, 1.0]));
+        assert_eq!((some.columns()[1].text(0), some.columns()[1].text(1)), ("b".into(), "a".into()));
+        assert_eq!((some.line(0), some.line(1)), (Some(7), Some(2)));
+        assert!(some.is_declared("x") && !some.is_declared("c"));
+        assert_eq!(table.select(&[0, 1, 2]), table);
     }
 }

@@ -207,7 +207,7 @@ fn the_table_of_sets_names_every_public_set_once_with_whole_sums_and_safe_names(
 
 #[test]
 fn files_lie_where_the_readers_look() {
-    for set in SETS {
+    for set in SETS.iter().filter(|set| !set.downloads.is_empty()) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let home = folder.path().join(set.folders[0]);
         std::fs::create_dir_all(&home).expect("writable");
