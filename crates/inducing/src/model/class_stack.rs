@@ -44,8 +44,8 @@ pub(crate) struct Position {
 impl ClassStack {
     /// From 0 where training rows are to 1 where none is.
     pub(crate) fn far(&self, at: Position) -> f64 {
-        let (usual, far) = (self.reconstruction.as_ref(), self.distances.far(at.distance));
-        usual.zip(at.error).map_or(far, |(usual, error)| usual.far(error).max(far))
+        let (usual, far) = (self.reconstruction.as_ref(), self.distances.far(at.distance, self.process.family));
+        usual.zip(at.error).map_or(far, |(usual, error)| usual.beyond(error).max(far))
     }
 
     /// A p-value: of the distance, or of the smaller of two that are asked for at once.

@@ -1,5 +1,6 @@
 //! How far held-out rows were from their neighbours: what is usual, what is far.
 
+use gp::Matern;
 use serde::{Deserialize, Serialize};
 
 /// Quantiles that are stored at most.
@@ -30,8 +31,14 @@ impl Distances {
         if r.is_empty() { f64::INFINITY } else { r.iter().take(RANK).fold(0.0, farther) }
     }
 
-    /// From 0 where training rows are to 1 where none is.
-    pub(crate) fn far(&self, distance: f64) -> f64 {
+    /// From 0 where training rows are to 1 where none is, and none says anything of a point at that distance, in length scales.
+    pub(crate) fn far(&self, distance: f64, family: Matern) -> f64 {
+        let unknown = 1.0 - family.correlation(distance);
+        if distance.is_finite() { self.beyond(distance) * unknown.clamp(0.0, 1.0) } else { 1.0 }
+    }
+
+    /// From 0 to 1, by how much more than usual it is.
+    pub(crate) fn beyond(&self, distance: f64) -> f64 {
         let Some(&usual) = self.0.last() else { return 0.0 };
         let times = distance / usual.max(1e-9);
         if times.is_nan() { 1.0 } else { ((times - 1.0) / (FAR - 1.0)).clamp(0.0, 1.0) }
@@ -57,9 +64,11 @@ mod tests {
     fn familiarity_falls_and_distance_rises_to_its_end() {
         let usual = Distances::new((0..1000).map(|i| f64::from(i) / 1000.0).collect());
         assert_eq!(usual.0.len(), QUANTILES);
-        assert_eq!((usual.familiarity(0.0), usual.far(0.9)), (1.0, 0.0));
+        let far = |distance| usual.far(distance, Matern::Half);
+        assert_eq!((usual.familiarity(0.0), far(0.9)), (1.0, 0.0));
         assert!((usual.familiarity(0.5) - 0.5).abs() < 0.01);
-        assert_eq!((usual.familiarity(1.5), usual.far(5.0), usual.far(f64::NAN)), (0.0, 1.0, 1.0));
+        assert_eq!((usual.familiarity(1.5), far(50.0), usual.beyond(f64::NAN)), (0.0, 1.0, 1.0));
+        assert!(far(f64::INFINITY) == 1.0 && far(1.5) < far(2.5));
         assert_eq!(usual.familiarity(f64::INFINITY), 0.0);
         assert!(usual.is_sound() && Distances::default().is_sound());
     }

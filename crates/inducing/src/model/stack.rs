@@ -149,7 +149,7 @@ impl Stack {
     /// Everything about one row.
     pub(crate) fn predict(&self, query: Query<'_>, space: &mut LocalSpace) -> Stacked {
         let local = self.local(query, space);
-        let far = self.distances.far(local.distance);
+        let far = self.distances.far(local.distance, self.process.family);
         let stacked = self.mean(query.mean, local.mean, query.features[0]);
         let mean = (1.0 - far) * stacked + far * local.linear;
         let var_latent = self.latent_variance(query, &local).max(far);
