@@ -25,5 +25,6 @@ mod public_api;
 mod refine;
 mod refusals;
 mod round_trip;
+mod suggest;
 mod threads;
 mod utilisation;
