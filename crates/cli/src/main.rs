@@ -33,6 +33,8 @@ enum Command {
     Train(commands::train::Args),
     /// Predict rows, images or graphs, each with its uncertainty
     Predict(commands::predict::Args),
+    /// Suggest which rows to label next: those that would teach most, or the most promising
+    Suggest(commands::suggest::Args),
     /// Score a model on inputs whose targets are known
     Evaluate(commands::evaluate::Args),
     /// Add labelled rows to a model: they join its neighbours and its calibration, in seconds
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Train(args) => commands::train::run(&args),
         Command::Predict(args) => commands::predict::run(&args),
+        Command::Suggest(args) => commands::suggest::run(&args),
         Command::Evaluate(args) => commands::evaluate::run(&args),
         Command::Update(args) => commands::update::run(&args),
         Command::Inspect(args) => commands::inspect::run(&args),

@@ -1,6 +1,7 @@
 //! Places to write to: their names, and checks before work begins rather than after it.
 
 use crate::failure::Failure;
+use data::Format;
 use std::path::{Path, PathBuf};
 
 /// Refuses an output that is also an input.
@@ -11,6 +12,25 @@ pub(crate) fn check_not_input(out: &Path, inputs: &[&Path]) -> Result<(), Failur
         None => Ok(()),
         Some(input) => Err(cannot_write(out, &format!("it would overwrite the input {}", input.display()))),
     }
+}
+
+/// Refuses a table's output without a known format, and one that is also an input or the model; `-` is always right.
+pub(crate) fn check_table_output(
+    out: &str,
+    format: Option<Format>,
+    inputs: &[String],
+    model: &Path,
+) -> Result<(), Failure> {
+    if out == "-" {
+        return Ok(());
+    }
+    let path = Path::new(out);
+    if format.is_none() && path.extension().is_some() && Format::from_path(path).is_none() {
+        return Err(Failure::Usage(format!(
+            "what format should {out} have?\nhint: end it with .csv, .parquet or .jsonl (also .csv.gz), or pass `--output-format csv`",
+        )));
+    }
+    check_not_input(path, &inputs.iter().map(Path::new).chain([model]).collect::<Vec<_>>())
 }
 
 /// Fails before training, not after it.

@@ -129,12 +129,12 @@ impl PredictRequest<'_> {
     }
 }
 
-fn batch(schema: &Arc<ArrowSchema>, arrays: Vec<ArrayRef>) -> RecordBatch {
+pub(crate) fn batch(schema: &Arc<ArrowSchema>, arrays: Vec<ArrayRef>) -> RecordBatch {
     RecordBatch::try_new(Arc::clone(schema), arrays).expect("the columns were made for this schema")
 }
 
 /// Each value once, in the order of its first appearance.
-fn distinct<T: PartialEq + Clone>(values: &[T]) -> Vec<T> {
+pub(crate) fn distinct<T: PartialEq + Clone>(values: &[T]) -> Vec<T> {
     let mut kept: Vec<T> = Vec::new();
     for value in values {
         if !kept.contains(value) {
@@ -146,7 +146,7 @@ fn distinct<T: PartialEq + Clone>(values: &[T]) -> Vec<T> {
 
 /// The columns that a prediction adds, with names that stay distinct for several targets.
 pub(crate) struct Columns {
-    fields: Vec<Arc<Field>>,
+    pub(crate) fields: Vec<Arc<Field>>,
     intervals: Vec<f64>,
     quantiles: Vec<f64>,
     /// Values of each target at which its density is given.
@@ -196,7 +196,7 @@ impl Columns {
         Self { fields: names.into_iter().enumerate().map(field).collect(), intervals, quantiles, grids }
     }
 
-    fn values(&self, model: &Model, predictions: &Predictions) -> Vec<ArrayRef> {
+    pub(crate) fn values(&self, model: &Model, predictions: &Predictions) -> Vec<ArrayRef> {
         let classes = model.header().schema.classes().unwrap_or_default();
         let classified = predictions.as_classification().map(|batch| class_values(batch, classes));
         let numbers = || predictions.as_regression().map(|batch| self.number_values(model, batch));

@@ -65,6 +65,7 @@ pub use table::npy::reader::read_npy_column;
 pub use table::number_format::Notation;
 pub use table::options::{ColumnType, ReadOptions};
 pub use table::read::{read_columns, read_table};
+pub use table::take::take_rows;
 pub use table::write::{RowWriter, Sink};
 pub use table::{Column, Table};
 pub use text::{TextCounts, TextEnd, TextOptions, Texts, Tokenizer};

@@ -19,6 +19,9 @@ pub enum Error {
     /// Training cannot go on.
     #[error(transparent)]
     Train(#[from] crate::train::TrainError),
+    /// Rows of a pool cannot be suggested.
+    #[error(transparent)]
+    Suggest(#[from] crate::suggest::SuggestError),
     /// The closed-form part failed at prediction.
     #[error(transparent)]
     Gp(#[from] gp::Error),

@@ -10,6 +10,7 @@ pub mod metrics;
 pub mod model;
 mod neighbours;
 pub mod nn;
+pub mod suggest;
 pub mod train;
 
 /// The data layer, in the version that this library is built with.
@@ -19,4 +20,5 @@ pub use config::{Config, Settings};
 pub use dataset::{Dataset, DatasetReader};
 pub use error::Error;
 pub use model::{Model, Prediction};
+pub use suggest::{Goal, SuggestOptions, Suggestion};
 pub use train::Trainer;

@@ -8,5 +8,6 @@ pub(crate) mod inspect;
 pub(crate) mod predict;
 pub(crate) mod report;
 pub(crate) mod reproduce;
+pub(crate) mod suggest;
 pub(crate) mod train;
 pub(crate) mod update;

@@ -2,12 +2,12 @@
 
 use crate::failure::Failure;
 use crate::input::flags::{InputFlags, TableFlags, ThreadFlags, parse_format};
-use crate::output_file::check_not_input;
+use crate::output_file::check_table_output;
 use crate::predictions::{Columns, PredictRequest};
 use crate::ui::output::note;
 use data::Format;
 use inducing::Model;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -55,7 +55,7 @@ fn probability(text: &str) -> Result<f64, String> {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     args.threads.start();
     let model = Model::load(&args.model)?;
-    check_output(args)?;
+    check_table_output(&args.out, args.output_format, &args.inputs, &args.model)?;
     let of_numbers = !(args.interval.is_empty() && args.quantiles.is_empty() && args.density.is_none());
     if model.header().schema.classes().is_some() && of_numbers {
         return Err(Failure::Usage(
@@ -87,20 +87,4 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// Refuses an output without a known format, and one that is also an input.
-fn check_output(args: &Args) -> Result<(), Failure> {
-    if args.out == "-" {
-        return Ok(());
-    }
-    let path = Path::new(&args.out);
-    if args.output_format.is_none() && path.extension().is_some() && Format::from_path(path).is_none() {
-        return Err(Failure::Usage(format!(
-            "what format should {} have?\nhint: end it with .csv, .parquet or .jsonl (also .csv.gz), or pass `--output-format csv`",
-            args.out
-        )));
-    }
-    let inputs = args.inputs.iter().map(Path::new);
-    check_not_input(path, &inputs.chain([args.model.as_path()]).collect::<Vec<_>>())
 }

@@ -32,6 +32,7 @@ mod results;
 #[cfg(feature = "fetch")]
 mod server;
 mod simulated;
+mod suggest;
 mod tables;
 mod terminal;
 mod texts;

@@ -41,6 +41,7 @@ pub(crate) mod parquet;
 pub(crate) mod passthrough;
 pub(crate) mod read;
 pub(crate) mod reader;
+pub(crate) mod take;
 pub(crate) mod text_detection;
 mod text_format;
 pub(crate) mod write;

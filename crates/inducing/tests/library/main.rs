@@ -26,5 +26,6 @@ mod public_api;
 mod refine;
 mod refusals;
 mod round_trip;
+mod suggest;
 mod threads;
 mod utilisation;
