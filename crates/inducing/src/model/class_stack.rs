@@ -44,7 +44,8 @@ pub(crate) struct Position {
 impl ClassStack {
     /// From 0 where training rows are to 1 where none is.
     pub(crate) fn far(&self, at: Position) -> f64 {
-        let (usual, far) = (self.reconstruction.as_ref(), self.distances.far(at.distance, self.process.family));
+        let (usual, far) =
+            (self.reconstruction.as_ref(), self.distances.far(at.distance, self.process.family));
         usual.zip(at.error).map_or(far, |(usual, error)| usual.beyond(error).max(far))
     }
 

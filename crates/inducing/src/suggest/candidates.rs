@@ -6,7 +6,7 @@ use crate::dataset::Inputs;
 use crate::error::Error;
 use crate::head::squared_distance;
 use crate::metrics::entropy;
-use crate::model::{ClassStack, Features, Model, Stack};
+use crate::model::{ClassStack, Features, Latent, Model, Stack, feature_coordinates};
 use crate::nn::Mode;
 use gp::{LocalProcess, Matern};
 use rand::{RngExt, SeedableRng};
@@ -57,14 +57,18 @@ impl Candidates {
         let mut candidates = Self { x: Vec::new(), outputs: (0..count).map(|_| empty()).collect() };
         for block in rows.chunks(BLOCK) {
             let features = model.encode(inputs, block)?;
+            let latent = model.latent(&features);
             candidates.x.extend(match model.kept_rows() {
+                Some(_) if model.header().feature_stack.is_some() => {
+                    feature_coordinates(&features, &latent.mean)
+                }
                 Some(kept) => inputs.numbers(kept.width, block, Mode::Predict)?,
                 None => features.networks[0].clone(),
             });
             if classes {
-                candidates.add_classes(model, inputs, block, &features)?;
+                candidates.add_classes(model, inputs, block, &features, &latent)?;
             } else {
-                candidates.add_numbers(model, inputs, block, &features)?;
+                candidates.add_numbers(model, inputs, block, &features, &latent)?;
             }
         }
         let d = candidates.x.len() / rows.len().max(1);
@@ -83,8 +87,9 @@ impl Candidates {
         inputs: &Inputs,
         rows: &[usize],
         features: &Features,
+        latent: &Latent,
     ) -> Result<(), Error> {
-        let batch = model.numbers_at(inputs, rows, features, &model.latent(features))?;
+        let batch = model.numbers_at(inputs, rows, features, latent)?;
         let (c, targets) = (self.outputs.len(), model.header().schema.numbers());
         for (at, mean) in batch.mean.iter().enumerate() {
             let (output, target) = (&mut self.outputs[at % c], &targets[at % c]);
@@ -103,10 +108,10 @@ impl Candidates {
         inputs: &Inputs,
         rows: &[usize],
         features: &Features,
+        latent: &Latent,
     ) -> Result<(), Error> {
-        let latent = model.latent(features);
-        let familiarity = model.classes_at(inputs, rows, &latent)?.familiarity;
-        let Information { gained, noise } = Information::new(model, features, &latent);
+        let familiarity = model.classes_at(inputs, rows, features, latent)?.familiarity;
+        let Information { gained, noise } = Information::new(model, features, latent);
         let usual = class_stack(model).map_or(0.0, |stack| entropy(&stack.frequencies));
         let output = &mut self.outputs[0];
         for (i, gained) in gained.into_iter().enumerate() {
@@ -127,7 +132,12 @@ fn process(model: &Model, output: usize) -> Option<&LocalProcess> {
 }
 
 fn class_stack(model: &Model) -> Option<&ClassStack> {
-    model.header().ensemble.as_ref()?.class_stack.as_ref()
+    let header = model.header();
+    header
+        .ensemble
+        .as_ref()
+        .and_then(|ensemble| ensemble.class_stack.as_ref())
+        .or(header.feature_stack.as_ref())
 }
 
 /// The median distance of random pairs as the only length scale; one where all rows are the same.
