@@ -1,16 +1,65 @@
 """From latent functions to predicted numbers and classes (docs/model-file.md, section 7)."""
 
 import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from density import Scaled
+import absent
+from density import Mixture, Scaled
 from encoders import softmax
 from ensemble import join_classes, predict_stack
+from feature_stack import join_features, locate
 from process import ask_networks, latent
 
 
 # ---- numbers ----------------------------------------------------------------------------------------------------
+
+@dataclass
+class Number:
+    """What is said of one target at N rows, in its own unit."""
+    mean: np.ndarray            # [N]
+    std: np.ndarray             # [N]
+    std_latent: np.ndarray      # [N]
+    density: Mixture | Scaled
+    familiarity: np.ndarray     # [N], or none where no rows are kept
+    near_ties: set              # rows
+
+    def less_certain(self, target, t):
+        """Towards the target's own mean and deviation, by a share t [N]."""
+        least, mean = np.sqrt(t) * target["std"], (1 - t) * self.mean + t * target["mean"]
+        std, std_latent = np.maximum(self.std, least), np.maximum(self.std_latent, least)
+        return replace(self, mean=mean, std=std, std_latent=std_latent, density=Scaled(mean, std, self.density.table))
+
+
+def say_numbers(header, tensors, inputs):
+    """One `Number` for each target, whatever is absent."""
+    networks = ask_networks(header, tensors, inputs)
+    mean, var = latent(header, networks)
+    stack, position = header.get("feature_stack"), None
+    if stack:
+        position = locate(stack, tensors, inputs, networks[0])
+        var = var + position.var[:, None]
+    targets, ensemble = header["schema"]["targets"], header.get("ensemble", {"stacks": []})
+    sigma = np.exp(tensors["noise.log_sigma"].astype(float))                                       # [C], of the first network
+    said = []
+    for c, (target, calibration) in enumerate(zip(targets, header["calibration"])):
+        if ensemble["stacks"]:
+            stacked = predict_stack(c, header, tensors, inputs, networks, mean[:, c], var[:, c])
+            y, density, familiarity, near_ties = stacked.mean, stacked.density, stacked.familiarity, stacked.near_ties
+            std_latent = np.minimum(np.sqrt(stacked.var_latent), density.deviation_about(y))
+        else:
+            y, std_latent = mean[:, c], np.sqrt(calibration["latent"] * var[:, c])
+            noise = np.exp(np.interp(y, calibration["knots"], np.log(calibration["noise"])))       # [N], constant outside
+            density = Scaled(y, np.sqrt(std_latent ** 2 + noise * sigma[c] ** 2), calibration["quantiles"])
+            familiarity, near_ties = None, set()
+        number = Number(target["mean"] + target["std"] * y, target["std"] * density.deviation_about(y), target["std"] * std_latent,
+                        density.restored(target["mean"], target["std"]), familiarity, near_ties)
+        if position:
+            number = replace(number.less_certain(target, position.far), familiarity=position.familiarity, near_ties=position.near_ties)
+        said.append(number)
+    return said
+
 
 def percent(p):
     return f"{100 * p:.6f}".rstrip("0").rstrip(".")
@@ -26,38 +75,50 @@ def grid(tensors, target, c, count):
     return [target["mean"] + target["std"] * (low - margin + step * i) for i in range(count)]
 
 
+def number_columns(number, intervals, quantiles, values):
+    columns = [("mean", number.mean), ("std", number.std), ("std_latent", number.std_latent)]
+    columns += [("familiarity", number.familiarity)] if number.familiarity is not None else []
+    for level in intervals:
+        columns.append((f"lower_{percent(level)}", number.density.quantile(0.5 - level / 2)))
+        columns.append((f"upper_{percent(level)}", number.density.quantile(0.5 + level / 2)))
+    columns += [(f"q{percent(p)}", number.density.quantile(p)) for p in quantiles]
+    return columns + [(f"density_{np.format_float_positional(at, trim='-')}", number.density.pdf(at)) for at in values]
+
+
 def predict_numbers(header, tensors, inputs, intervals, quantiles, points):
     """Names and columns of the predictions, and the rows with near ties."""
-    networks = ask_networks(header, tensors, inputs)
-    mean, var = latent(header, networks)
-    targets, ensemble = header["schema"]["targets"], header.get("ensemble", {"stacks": []})
-    sigma = np.exp(tensors["noise.log_sigma"].astype(float))                                       # [C], of the first network
+    said, targets, rows = say_numbers(header, tensors, inputs), header["schema"]["targets"], sorted(inputs.absent)
+    process, mixed = absent.process_of_inputs(header), []
+    if rows and process:
+        complete, ties = absent.completed(process, tensors, inputs)
+        mixed = [absent.mixed_numbers(number, len(rows), ties) for number in say_numbers(header, tensors, complete)]
+    elif rows:
+        share = absent.shares(header, inputs)
+        said = [number.less_certain(target, share) for number, target in zip(said, targets)]
     result, near_ties = [], set()
-    for c, (target, calibration) in enumerate(zip(targets, header["calibration"])):
-        familiarity = []
-        if ensemble["stacks"]:
-            stacked = predict_stack(c, header, tensors, inputs, networks, mean[:, c], var[:, c])
-            y, of_function, density = stacked.mean, stacked.var_latent, stacked.density
-            familiarity, near_ties = [("familiarity", stacked.familiarity)], near_ties | stacked.near_ties
-        else:
-            y, of_function = mean[:, c], calibration["latent"] * var[:, c]
-            noise = np.exp(np.interp(y, calibration["knots"], np.log(calibration["noise"])))       # [N], constant outside
-            density = Scaled(y, np.sqrt(of_function + noise * sigma[c] ** 2), calibration["quantiles"])
-        std = target["std"] * density.deviation_about(y)
-        density = density.restored(target["mean"], target["std"])
-        own = [("mean", target["mean"] + target["std"] * y), ("std", std), ("std_latent", target["std"] * np.sqrt(of_function))]
-        own += familiarity
-        for level in intervals:
-            own.append((f"lower_{percent(level)}", density.quantile(0.5 - level / 2)))
-            own.append((f"upper_{percent(level)}", density.quantile(0.5 + level / 2)))
-        own += [(f"q{percent(p)}", density.quantile(p)) for p in quantiles]
-        own += [(f"density_{np.format_float_positional(at, trim='-')}", density.pdf(at)) for at in grid(tensors, target, c, points)]
+    for c, (target, number) in enumerate(zip(targets, said)):
+        values = grid(tensors, target, c, points)
+        columns, near_ties = number_columns(number, intervals, quantiles, values), near_ties | number.near_ties
+        if mixed:
+            for (_, column), (_, other) in zip(columns, number_columns(mixed[c], intervals, quantiles, values)):
+                column[rows] = other
+            near_ties |= mixed[c].near_ties
         prefix = "" if len(targets) == 1 else f"{target['name']}_"
-        result += [(prefix + name, values) for name, values in own]
+        result += [(prefix + name, column) for name, column in columns]
     return result, near_ties
 
 
 # ---- classes ----------------------------------------------------------------------------------------------------
+
+@dataclass
+class Classes:
+    """What is said of K classes at N rows."""
+    p: np.ndarray               # [N, K]
+    latent_mean: np.ndarray     # [N, K]
+    latent_std: np.ndarray      # [N, K]
+    familiarity: np.ndarray     # [N], or none where no rows are kept
+    near_ties: set              # rows
+
 
 def log_cdf(z):
     """log Φ(z); far to the left by its asymptotic series, whose next term is below 1e-9 there."""
@@ -67,10 +128,15 @@ def log_cdf(z):
     return -0.5 * z * z - math.log(-z * math.sqrt(2 * math.pi)) + math.log1p(-tail + 3 * tail ** 2 - 15 * tail ** 3)
 
 
-def predict_classes(header, tensors, inputs, classes):
-    """Names and columns of the predictions."""
+def say_classes(header, tensors, inputs):
+    """`Classes`, whatever is absent."""
     calibration = header.get("class_calibration") or {"slope": 1.0, "latent": 1.0}
-    mean, var = latent(header, ask_networks(header, tensors, inputs))                              # [N, C]
+    networks = ask_networks(header, tensors, inputs)
+    mean, var = latent(header, networks)                                                           # [N, C]
+    stack, of_features = header.get("ensemble", {}).get("class_stack"), header.get("feature_stack")
+    if of_features:
+        position = locate(of_features, tensors, inputs, networks[0])
+        var = var + position.var[:, None]
     var = calibration["latent"] * var
     config = header["config"]
     logit = config.get("head", "gp") == "softmax" or config["gp"].get("link", "probit") == "logit"
@@ -79,11 +145,28 @@ def predict_classes(header, tensors, inputs, classes):
         s = np.hstack([0 * s, s]) if logit else np.hstack([-s, s])
         mean, var = np.hstack([-mean, mean]), np.hstack([var, var])
     p = softmax(s if logit else np.vectorize(log_cdf, otypes=[float])(s))                          # [N, K]
-    stack, familiarity = header.get("ensemble", {}).get("class_stack"), []
+    familiarity, near_ties = None, set()
     if stack:
-        p, familiar = join_classes(stack, tensors, inputs.x, p)
-        familiarity = [("familiarity", familiar)]
-    result = [("label", [classes[k] for k in p.argmax(axis=1)])]
-    for name, values in (("p", p), ("latent_mean", mean), ("latent_std", np.sqrt(var))):
+        p, familiarity, near_ties = join_classes(stack, tensors, inputs.x, p)
+    elif of_features:
+        p = join_features(of_features, tensors, position, p)
+        familiarity, near_ties = position.familiarity, position.near_ties
+    return Classes(p, mean, np.sqrt(var), familiarity, near_ties)
+
+
+def predict_classes(header, tensors, inputs, classes, counts):
+    """Names and columns of the predictions, and the rows with near ties."""
+    said, rows, process = say_classes(header, tensors, inputs), sorted(inputs.absent), absent.process_of_inputs(header)
+    near_ties = said.near_ties
+    if rows and process:
+        complete, ties = absent.completed(process, tensors, inputs)
+        mixed = absent.mixed_classes(say_classes(header, tensors, complete), len(rows), ties)
+        for name in ("p", "latent_mean", "latent_std", "familiarity"):
+            getattr(said, name)[rows] = getattr(mixed, name)
+        near_ties = near_ties | mixed.near_ties
+    elif rows:
+        said = absent.less_certain_classes(said, counts, absent.shares(header, inputs))
+    result = [("label", [classes[k] for k in said.p.argmax(axis=1)])]
+    for name, values in (("p", said.p), ("latent_mean", said.latent_mean), ("latent_std", said.latent_std)):
         result += [(f"{name}_{label}", values[:, k]) for k, label in enumerate(classes)]
-    return result + familiarity
+    return result + ([("familiarity", said.familiarity)] if said.familiarity is not None else []), near_ties

@@ -19,6 +19,8 @@ class Inputs:
     x: np.ndarray = None                          # [N, width], single precision
     texts: list = field(default_factory=list)     # for each text column the ids of each row
     graphs: list = field(default_factory=list)    # numbers and neighbours of the nodes of each graph
+    places: list = field(default_factory=list)    # for each column of a table its coordinates in x
+    absent: dict = field(default_factory=dict)    # for a row the columns whose cell training never had like this
 
 
 def label_text(value):
@@ -82,8 +84,8 @@ def read_inputs(path, delimiter, header):
     if "own" in schema:
         sys.exit(f"the encoder `{schema['own']}` is of another program")
     if "inputs" in schema:
-        x, texts = read_table(path, delimiter, schema, header["config"]["data"]["missing_values"])
-        return Inputs(len(x), x, texts), []
+        x, texts, places, absent = read_table(path, delimiter, schema, header["config"]["data"]["missing_values"])
+        return Inputs(len(x), x, texts, places=places, absent=absent if header["format_version"] >= 5 else {}), []
     if "degree" in schema:
         graphs = read_graphs(path, schema)
         return Inputs(len(graphs), graphs=graphs), [("graph", [str(i + 1) for i in range(len(graphs))])]

@@ -39,11 +39,11 @@ def main():
     header, tensors = read_model(args.model)
     inputs, columns = read_inputs(args.input, args.delimiter, header)
     targets = header["schema"].get("targets", header["schema"])
-    near_ties = set()
     if isinstance(targets, list):
         own, near_ties = predict_numbers(header, tensors, inputs, args.interval, args.quantiles, args.density)
     else:
-        own = predict_classes(header, tensors, inputs, targets.get("levels") or targets["classes"])
+        classes = targets.get("levels") or targets["classes"]
+        own, near_ties = predict_classes(header, tensors, inputs, classes, targets["counts"])
     columns += own
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow([name for name, _ in columns])

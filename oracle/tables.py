@@ -88,6 +88,14 @@ def apply_scale(scale, x):
     return np.clip(score, -5, 5)
 
 
+def is_absent(encoding, value):
+    """Whether a cell is missing though none was in training, or holds a level that none held; a text is never absent."""
+    (kind, settings), = encoding.items()
+    if value is None:
+        return kind not in ("text", "missing_only") and not settings["missing"]
+    return kind == "category" and not settings["other"] and value not in settings["levels"]
+
+
 def encode_column(encoding, values):
     """Numeric features and indicators of one column, both as lists of [N] arrays."""
     (kind, settings), = encoding.items()
@@ -122,17 +130,20 @@ def column_type(encoding):
 
 
 def read_table(path, delimiter, schema, missing_values):
-    """The matrix x [N, width], single precision, and for each text column the ids of each row."""
+    """The matrix x [N, width], single precision; for each text column the ids of each row; for each column its places in the matrix;
+    for each row with absent cells their columns."""
     missing = [text.strip() for text in missing_values] or USUAL_MISSING
     types = [(column["name"], column_type(column["encoding"])) for column in schema["inputs"]]
     columns, rows = read_columns(path, delimiter, missing, types)
-    numeric, indicators, texts = [], [], []
-    for column, values in zip(schema["inputs"], columns):
+    numeric, indicators, texts, absent = [], [], [], {}
+    for at, (column, values) in enumerate(zip(schema["inputs"], columns)):
         first, last = encode_column(column["encoding"], values)
-        numeric += first
-        indicators += last
+        numeric += [(at, feature) for feature in first]
+        indicators += [(at, feature) for feature in last]
         if "text" in column["encoding"]:
             texts.append([encode_text(column["encoding"]["text"]["tokenizer"], value) for value in values])
-    features = numeric + indicators
+        for row in (row for row, value in enumerate(values) if is_absent(column["encoding"], value)):
+            absent.setdefault(row, []).append(at)
+    of, features = [at for at, _ in numeric + indicators], [feature for _, feature in numeric + indicators]
     x = np.stack(features, axis=1).astype(np.float32) if rows and features else np.zeros((rows, len(features)), np.float32)
-    return x, texts
+    return x, texts, [[j for j, owner in enumerate(of) if owner == at] for at in range(len(columns))], absent

@@ -64,6 +64,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return print_json(&json);
     }
     let mut text = output::scores(&scores);
+    let seen = model.count_seen(inputs, &rows);
+    if 2 * seen > rows.len() {
+        text += &format!(
+            "  {seen} of these rows are among those that the model keeps: it has seen them, and scores flatter it\n"
+        );
+    }
     data.notes.iter().for_each(|note| text += &format!("  {note}\n"));
     if let Some(input) = &args.ood {
         text += &format!("\n  out-of-distribution inputs: {input}\n{}", output::ood(&ood));

@@ -3,7 +3,8 @@
 use crate::folder::Folder;
 use crate::tables::{column, header, labelled, linear, numbers, texts};
 
-const ENSEMBLE: &str = "--preset ensemble --set train.crossfit_folds=2 --set train.crossfit_repeats=1";
+const ENSEMBLE: &str =
+    "--set train.crossfit_folds=2 --set train.crossfit_repeats=1 --set neighbours.count=32";
 
 /// Rows like those of `t.csv` with names, and one, `stray`, unlike all of them.
 const POOL: &str =
@@ -120,7 +121,7 @@ fn a_model_that_keeps_no_rows_suggests_too_and_needs_the_best_value() {
     assert_eq!(names, ["row", "score", "mean", "std", "std_latent"]);
     folder.refuses(
         "suggest m.ign pool.csv --minimise",
-        &["keeps no training rows", "--best", "--preset ensemble"],
+        &["keeps no training rows", "--best", "--without-neighbours"],
     );
     folder.ign("suggest m.ign pool.csv --minimise --best 0.5").succeeds();
     folder.refuses("suggest m.ign pool.csv --minimise --best nan", &["NaN", "finite number"]);

@@ -49,7 +49,7 @@ use crate::neighbours::{ClassNeighbours, KeptRows, Neighbours, Reconstruction};
 use crate::nn::{Encoder, EncoderShape, Mode};
 use crate::train::EpochRecord;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Everything about a model that is not a tensor; stored as JSON in the model file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -345,6 +345,17 @@ impl Model {
     /// Whether the model keeps training rows, as neighbours of what it predicts.
     pub fn keeps_rows(&self) -> bool {
         self.kept_rows().is_some()
+    }
+
+    /// How many of some rows have the inputs of a row that the model keeps: rows that it has seen.
+    pub fn count_seen(&self, inputs: &Inputs, rows: &[usize]) -> usize {
+        let (Some(kept), Some(_)) = (self.kept_rows(), &self.header.ensemble) else { return 0 };
+        let seen: HashSet<&[u8]> = kept.x.chunks_exact(kept.width).map(bytemuck::cast_slice).collect();
+        let asked = inputs.numbers(kept.width, rows, Mode::Predict).unwrap_or_default();
+        asked
+            .chunks_exact(kept.width)
+            .filter(|row| seen.contains(bytemuck::cast_slice::<f32, u8>(row)))
+            .count()
     }
 
     /// Equally spaced values of a target, over its kept labels and a little beyond, or four deviations around its mean.

@@ -34,7 +34,7 @@ pub enum SuggestError {
     },
     /// Nothing to improve on.
     #[error(
-        "the model keeps no training rows, so the best value known is not known to it\nhint: give it with `--best VALUE`, or train with `--preset ensemble`, whose models keep rows"
+        "the model keeps no training rows, so the best value known is not known to it\nhint: give it with `--best VALUE`, or train without `--without-neighbours`"
     )]
     NoBest,
     /// A best value that is not a finite number.
