@@ -33,16 +33,16 @@ def process_of_inputs(header):
 
 
 def completed(process, tensors, inputs):
-    """Each row with absent cells `donors` times, with the cells of as many kept rows; the rows whose donors rounding may choose."""
-    kept = tensors["neighbours.x"]
-    kept = kept[sorted(range(len(kept)), key=scattered)]                                           # of equally near ones any may stand in
+    """Each row with absent cells as often as there are donors, with their cells; rows whose donors rounding may choose."""
+    kept, scale = tensors["neighbours.x"], weights(process)
+    kept = kept[sorted(range(len(kept)), key=scattered)]                                           # of equally near ones any may be a donor
     x, near_ties = [], set()
-    for at, (row, columns) in enumerate(sorted(inputs.absent.items())):
+    for row, columns in sorted(inputs.absent.items()):
         unknown = [j for column in columns for j in inputs.places[column]]
-        scale = weights(process)
-        scale[unknown] = 0
-        own = inputs.x[row:row + 1]
-        found, _, ties = nearest(kept * scale, own * scale, DONORS)
+        known = scale.copy()
+        known[unknown] = 0
+        own = inputs.x[row:row + 1]                                                                # [1, d]
+        found, _, ties = nearest(kept * known, own * known, DONORS)
         rows = np.repeat(own, found.shape[1], axis=0)                                              # [donors, d]
         rows[:, unknown] = kept[found[0]][:, unknown]
         x.append(rows)
@@ -51,34 +51,29 @@ def completed(process, tensors, inputs):
     return Inputs(len(x), x), near_ties
 
 
-def average(values):
-    """Of the donors, [rows, donors] → [rows]."""
-    return values.mean(axis=1)
-
-
-def of_donors(near_ties, rows, donors):
-    """Rows of which a donor has a near tie."""
-    return {rows[i // donors] for i in near_ties}
+def rows_of(near_ties, rows, said):
+    """Rows of which a donor's prediction has a near tie."""
+    return {rows[i * len(rows) // len(said.familiarity)] for i in near_ties}
 
 
 def mixed_numbers(said, rows):
-    """One number of some rows, each of which was asked with the cells of as many donors, one after the other."""
-    by_row = lambda values: values.reshape(rows, -1)  # noqa: E731
-    mean = average(by_row(said.mean))
-    var_latent = average(by_row(said.std_latent) ** 2) + by_row(said.mean).var(axis=1)
+    """One number of some rows, from what is said of each with the cells of its donors, one after the other."""
+    by_row = lambda values: values.reshape(len(rows), -1)  # noqa: E731  [rows, donors]
+    mean = by_row(said.mean).mean(axis=1)
+    var_latent = (by_row(said.std_latent) ** 2).mean(axis=1) + by_row(said.mean).var(axis=1)
     share, means, stds = (by_row(values) for values in (said.density.share, said.density.mean, said.density.std))
     share = np.where(share >= LEAST, share, 0.0)
     density = Mixture(share / share.sum(1, keepdims=True), means, stds)
     return replace(said, mean=mean, std=density.deviation_about(mean), std_latent=np.sqrt(var_latent), density=density,
-                   familiarity=np.zeros(rows), near_ties=near_ties)
+                   familiarity=np.zeros(len(rows)), near_ties=rows_of(said.near_ties, rows, said))
 
 
-def mixed_classes(said, rows, near_ties):
-    """The same for classes, [rows, K]."""
-    by_row = lambda values: values.reshape(rows, -1, values.shape[1])  # noqa: E731  [rows, donors, K]
-    var = average(by_row(said.latent_std) ** 2) + by_row(said.latent_mean).var(axis=1)
-    return replace(said, p=average(by_row(said.p)), latent_mean=average(by_row(said.latent_mean)), latent_std=np.sqrt(var),
-                   familiarity=np.zeros(rows), near_ties=near_ties)
+def mixed_classes(said, rows):
+    """The same for classes."""
+    by_row = lambda values: values.reshape(len(rows), -1, values.shape[1])  # noqa: E731  [rows, donors, K]
+    var = (by_row(said.latent_std) ** 2).mean(axis=1) + by_row(said.latent_mean).var(axis=1)
+    return replace(said, p=by_row(said.p).mean(axis=1), latent_mean=by_row(said.latent_mean).mean(axis=1), latent_std=np.sqrt(var),
+                   familiarity=np.zeros(len(rows)), near_ties=rows_of(said.near_ties, rows, said))
 
 
 def shares(header, inputs):

@@ -1,7 +1,7 @@
 """Cross-fitted members joined with the nearest training rows (docs/model-file.md, section 7, "Ensembles").
 
     μ     = w₁f̄ + w₂g + w₃h        f̄ of the members, g of a process on the nearest rows, h of members with rows that they left out
-    var y = a₁v_f + a₂v_g + a₃(f̄ − g)² + a₄v_h + a₅n + a₆ + max(0, v_g − v₉₉)
+    var y = a₁v_f + a₂v_g + a₃(f̄ − g)² + a₄v_h + a₅n + a₆ + max(0, v_g − v₅₀)
     p     = (λ p₀ + Σ_j κ_j N(y_j, η²)) / (λ + Σ_j κ_j)        κ_j = exp(−r_j/r₀)
 
 In feature space the nearest rows depend on the last digits of the encoder; rows where these may decide are counted as near ties.

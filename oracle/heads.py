@@ -88,17 +88,17 @@ def number_columns(number, intervals, quantiles, values):
 def predict_numbers(header, tensors, inputs, intervals, quantiles, points):
     """Names and columns of the predictions, and the rows with near ties."""
     said, targets, rows = say_numbers(header, tensors, inputs), header["schema"]["targets"], sorted(inputs.absent)
-    process, mixed = absent.process_of_inputs(header), []
+    process, mixed, near_ties, result = absent.process_of_inputs(header), [], set(), []
     if rows and process:
-        complete, ties = absent.completed(process, tensors, inputs)
-        mixed = [absent.mixed_numbers(number, len(rows), ties) for number in say_numbers(header, tensors, complete)]
+        complete, near_ties = absent.completed(process, tensors, inputs)
+        mixed = [absent.mixed_numbers(number, rows) for number in say_numbers(header, tensors, complete)]
     elif rows:
         share = absent.shares(header, inputs)
         said = [number.less_certain(target, share) for number, target in zip(said, targets)]
-    result, near_ties = [], set()
     for c, (target, number) in enumerate(zip(targets, said)):
         values = grid(tensors, target, c, points)
-        columns, near_ties = number_columns(number, intervals, quantiles, values), near_ties | number.near_ties
+        columns = number_columns(number, intervals, quantiles, values)
+        near_ties |= number.near_ties - set(rows if mixed else [])
         if mixed:
             for (_, column), (_, other) in zip(columns, number_columns(mixed[c], intervals, quantiles, values)):
                 column[rows] = other
@@ -160,10 +160,10 @@ def predict_classes(header, tensors, inputs, classes, counts):
     near_ties = said.near_ties
     if rows and process:
         complete, ties = absent.completed(process, tensors, inputs)
-        mixed = absent.mixed_classes(say_classes(header, tensors, complete), len(rows), ties)
+        mixed = absent.mixed_classes(say_classes(header, tensors, complete), rows)
         for name in ("p", "latent_mean", "latent_std", "familiarity"):
             getattr(said, name)[rows] = getattr(mixed, name)
-        near_ties = near_ties | mixed.near_ties
+        near_ties = near_ties - set(rows) | mixed.near_ties | ties
     elif rows:
         said = absent.less_certain_classes(said, counts, absent.shares(header, inputs))
     result = [("label", [classes[k] for k in said.p.argmax(axis=1)])]

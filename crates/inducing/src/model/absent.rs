@@ -23,10 +23,13 @@ struct Absent {
     share: f64,
 }
 
+/// Rows with absent cells; the same completed by the cells of so many training rows each, where the model keeps inputs.
+type Completed = (Vec<Absent>, Option<(Inputs, usize)>);
+
 impl Model {
     /// Rows among some that have absent cells, each with cells of `donors` training rows in their place, one after the other. No
     /// donors where the model keeps no inputs.
-    fn completed(&self, inputs: &Inputs, rows: &[usize]) -> Option<(Vec<Absent>, Option<(Inputs, usize)>)> {
+    fn completed(&self, inputs: &Inputs, rows: &[usize]) -> Option<Completed> {
         let (Inputs::Table(matrix), Some(schema)) = (inputs, self.header.schema.table()) else { return None };
         // Models of earlier versions predict as they did.
         if self.header.format_version < FIRST_VERSION {

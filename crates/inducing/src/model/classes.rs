@@ -1,6 +1,6 @@
 //! Predicted classes: by recalibrated latent functions, joined with the classes of the nearest rows.
 
-use super::{ClassCalibration, ClassificationBatch, Features, Latent, Model, feature_coordinates};
+use super::{ClassCalibration, ClassificationBatch, Features, Latent, Model};
 use crate::dataset::Inputs;
 use crate::error::Error;
 use crate::nn::Mode;
@@ -31,7 +31,7 @@ impl Model {
                 neighbours.join(stack, &x, None, &mut prediction);
             }
             (Some(neighbours), None, Some(stack)) => {
-                let x = feature_coordinates(features, &latent.mean);
+                let x = self.feature_coordinates(features, &latent.mean);
                 let errors = self.reconstruction_errors(inputs, rows)?;
                 neighbours.join(stack, &x, errors.as_deref(), &mut prediction);
             }

@@ -274,7 +274,7 @@ impl Model {
             }
         }
         if let (Some(stack), Some(neighbours)) = (&self.header.feature_stack, &self.class_neighbours) {
-            let local = neighbours.variances(stack, &feature_coordinates(features, &latent.mean));
+            let local = neighbours.variances(stack, &self.feature_coordinates(features, &latent.mean));
             for (var, local) in latent.var.chunks_exact_mut(c).zip(local) {
                 var.iter_mut().for_each(|var| *var += local);
             }
@@ -373,6 +373,16 @@ impl Model {
         (0..count).map(|i| target.restore(low - margin + step * i as f64)).collect()
     }
 
+    /// Coordinates `[N, D + C]` of a single network's rows: features, and latent means or, of classes, `tanh(f/4)`. Few training rows
+    /// are near a row that lies between the classes; those that are sure of a class lie together.
+    pub(crate) fn feature_coordinates(&self, features: &Features, mean: &[f64]) -> Vec<f32> {
+        let (phi, classes) = (&features.networks[0], self.header.schema.classes().is_some());
+        let (d, c) = (phi.len() / features.rows.max(1), mean.len() / features.rows.max(1));
+        let latent = |&f: &f64| if classes { (f / 4.0).tanh() as f32 } else { f as f32 };
+        let rows = phi.chunks_exact(d.max(1)).zip(mean.chunks_exact(c.max(1)));
+        rows.flat_map(|(phi, mean)| phi.iter().copied().chain(mean.iter().map(latent))).collect()
+    }
+
     pub(crate) fn reconstruction(&self) -> Option<&Reconstruction> {
         self.reconstruction.as_ref()
     }
@@ -403,15 +413,6 @@ impl Model {
         let log_sigma = self.heads().next().and_then(|head| head.log_sigma.get(output));
         f64::from(*log_sigma.expect("numbers have a process with noise")).exp()
     }
-}
-
-/// Coordinates `[N, D + C]` of a single network's rows: features and latent means. Where a latent mean is between those of the
-/// classes, few training rows are near.
-pub(crate) fn feature_coordinates(features: &Features, mean: &[f64]) -> Vec<f32> {
-    let phi = &features.networks[0];
-    let (d, c) = (phi.len() / features.rows.max(1), mean.len() / features.rows.max(1));
-    let rows = phi.chunks_exact(d.max(1)).zip(mean.chunks_exact(c.max(1)));
-    rows.flat_map(|(phi, mean)| phi.iter().copied().chain(mean.iter().map(|&f| f as f32))).collect()
 }
 
 impl Network {

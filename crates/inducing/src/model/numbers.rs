@@ -1,6 +1,6 @@
 //! Predicted numbers: by the stack of an ensemble and its neighbours, or by a recalibrated latent function.
 
-use super::{Calibration, Density, Features, Latent, Model, RegressionBatch, Stacked, feature_coordinates};
+use super::{Calibration, Density, Features, Latent, Model, RegressionBatch, Stacked};
 use crate::dataset::Inputs;
 use crate::error::Error;
 use crate::nn::Mode;
@@ -32,7 +32,7 @@ impl Model {
             _ => self.numbers(latent),
         };
         if let (Some(stack), Some(neighbours)) = (&self.header.feature_stack, &self.class_neighbours) {
-            let x = feature_coordinates(features, &latent.mean);
+            let x = self.feature_coordinates(features, &latent.mean);
             let errors = self.reconstruction_errors(inputs, rows)?;
             let targets = self.header.schema.numbers();
             neighbours.widen(stack, &x, errors.as_deref(), &mut prediction, targets);

@@ -3,7 +3,7 @@
 //! ```text
 //! μ     = w₁f̄ + w₂g + w₃h                            f̄ mean of members, g of the process on the nearest rows,
 //!                                                     h of members with the nearest of the rows they left out
-//! var y = a₁v_f + a₂v_g + a₃(f̄−g)² + a₄v_h + a₅n + a₆ + max(0, v_g − v₉₉)       n squared errors of the nearest rows
+//! var y = a₁v_f + a₂v_g + a₃(f̄−g)² + a₄v_h + a₅n + a₆ + κ·max(0, v_g − v₅₀)     n squared errors of the nearest rows
 //! p     = (λ·p₀ + Σ_j κ_j·N(y_j, η²)) / (λ + Σ_j κ_j)   p₀ a shape scaled by μ and var y, κ_j = exp(−r_j/r₀)
 //! ```
 //! Far from all rows μ goes over to a linear model, and the deviation is at least the targets' own deviation. All of it is fitted to rows
@@ -34,8 +34,11 @@ pub struct Stack {
     pub parts: [f64; 5],
     /// a₆
     pub noise: f64,
-    /// v₉₉
+    /// v₅₀
     pub usual_variance: f64,
+    /// κ: squared errors of the stack over those of g alone, at most one.
+    #[serde(default = "one")]
+    pub caution: f64,
     /// The mean squared error of held-out rows, which counts as one neighbour's.
     pub usual_error: f64,
     /// p₀ of a mean of zero and a deviation of one: weight, mean, deviation of each Gaussian.
@@ -48,6 +51,10 @@ pub struct Stack {
     pub bandwidth: f64,
     /// Of held-out rows.
     pub distances: Distances,
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 /// What a stack is asked about one row.
@@ -111,7 +118,7 @@ impl Stack {
             && self.weights.iter().all(share)
             && self.feature_process.as_ref().is_none_or(|process| process.is_sound(width + features + 1))
             && self.feature_count <= MOST_NEIGHBOURS
-            && self.parts.iter().chain([&self.usual_error, &self.usual_variance]).all(share)
+            && self.parts.iter().chain([&self.usual_error, &self.usual_variance, &self.caution]).all(share)
             && positive(&self.noise)
             && !self.shape.is_empty()
             && self.shape.iter().all(|[w, m, s]| positive(w) && m.is_finite() && positive(s))
@@ -186,10 +193,10 @@ impl Stack {
         f * members + g * local + h * features
     }
 
-    /// `a₁v_f + a₂v_g + a₃(f̄−g)² + a₄v_h + max(0, v_g − v₉₉)`
+    /// `a₁v_f + a₂v_g + a₃(f̄−g)² + a₄v_h + κ·max(0, v_g − v₅₀)`
     pub(crate) fn latent_variance(&self, query: Query<'_>, local: &Local) -> f64 {
         let [a, b, c, d, _] = self.parts;
-        let unusual = (local.var - self.usual_variance).max(0.0);
+        let unusual = self.caution * (local.var - self.usual_variance).max(0.0);
         let disagreement = (query.mean - local.mean).powi(2);
         a * query.var + b * local.var + c * disagreement + d * query.features[1] + unusual
     }

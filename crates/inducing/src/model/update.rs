@@ -1,6 +1,6 @@
 //! New labelled rows for a model that keeps rows: they join the neighbours and the calibration, networks stay as they are.
 
-use super::{EncodedData, Model, RegressionBatch, Score, Scores, TargetUse, feature_coordinates};
+use super::{EncodedData, Model, RegressionBatch, Score, Scores, TargetUse};
 use crate::dataset::{Dataset, Inputs, Matrix, Values};
 use crate::error::Error;
 use crate::explain::Observed;
@@ -72,7 +72,7 @@ impl Model {
         let x = if members {
             inputs.numbers(kept.width, &rows, Mode::Predict)?
         } else {
-            feature_coordinates(&features, &self.latent(&features).mean)
+            self.feature_coordinates(&features, &self.latent(&features).mean)
         };
         let new = match &observed {
             Observed::Numbers(y) => self.new_numbers(&inputs, &rows, y, x)?,

@@ -6,7 +6,7 @@ use crate::dataset::Inputs;
 use crate::error::Error;
 use crate::head::squared_distance;
 use crate::metrics::entropy;
-use crate::model::{ClassStack, Features, Latent, Model, Stack, feature_coordinates};
+use crate::model::{ClassStack, Features, Latent, Model, Stack};
 use crate::nn::Mode;
 use gp::{LocalProcess, Matern};
 use rand::{RngExt, SeedableRng};
@@ -60,7 +60,7 @@ impl Candidates {
             let latent = model.latent(&features);
             candidates.x.extend(match model.kept_rows() {
                 Some(_) if model.header().feature_stack.is_some() => {
-                    feature_coordinates(&features, &latent.mean)
+                    model.feature_coordinates(&features, &latent.mean)
                 }
                 Some(kept) => inputs.numbers(kept.width, block, Mode::Predict)?,
                 None => features.networks[0].clone(),

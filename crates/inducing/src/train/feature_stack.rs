@@ -1,9 +1,9 @@
 //! One network's features of training rows, kept: how far an input is from all of them says how unsure the network should be.
 //!
 //! ```text
-//! v = 1 − k_φNᵀ (K_NN + τI)⁻¹ k_Nφ        N: the nearest training rows in [φ/ℓ₁ | f/ℓ₂], k = exp(−r)
+//! v = 1 − k_φNᵀ (K_NN + τI)⁻¹ k_Nφ        N: the nearest training rows in [φ/ℓ₁ | t/ℓ₂], k = exp(−r)
 //! ```
-//! φ are features, f latent means: v is large where an input is like none, and between the classes, where few are. v joins the latent variance before it is recalibrated. Both ℓ are chosen by the validation rows, whose features are as honest as those
+//! φ are features, t latent means (of classes tanh(f/4)): v is large where an input is like none, and between the classes, where few are. v joins the latent variance before it is recalibrated. Both ℓ are chosen by the validation rows, whose features are as honest as those
 //! of new inputs; their distances say what is usual.
 
 use super::class_stack::{Near, fit_prior};
@@ -12,7 +12,7 @@ use crate::config::{Config, HeadKind};
 use crate::dataset::{Inputs, Prepared, Values};
 use crate::error::Error;
 use crate::metrics::{gaussian_nll, row_nll};
-use crate::model::{ClassStack, Distances, Features, Model, feature_coordinates};
+use crate::model::{ClassStack, Distances, Features, Model};
 use crate::neighbours::{ClassNeighbours, KeptRows, MOST_IMAGES, Reconstruction};
 use crate::nn::Mode;
 use gp::{LocalProcess, Matern};
@@ -21,9 +21,10 @@ use gp::{LocalProcess, Matern};
 const NOISE: f64 = 0.1;
 /// Fewer validation rows say too little.
 const FEWEST_VALIDATION: usize = 20;
-/// Length scales of features that are tried, in usual distances of a neighbour; of latent means, as parts of their spread.
-const LENGTHS: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
-const LATENT_LENGTHS: [f64; 3] = [0.03, 0.1, 0.3];
+/// Length scales of features that are tried, in usual distances of a neighbour; of latent means, as parts of the spread of
+/// numbers, or of the two from one end of `tanh` to the other.
+const LENGTHS: [f64; 2] = [4.0, 16.0];
+const LATENT_LENGTHS: [f64; 2] = [0.03, 0.1];
 
 impl Prepared {
     /// Whether one network is to keep features of training rows.
@@ -42,7 +43,7 @@ impl Prepared {
         let coordinates = |rows: &[usize]| -> Result<(Features, Vec<f32>), Error> {
             let features = model.encode(&self.inputs, rows)?;
             let mean = model.latent(&features).mean;
-            let x = feature_coordinates(&features, &mean);
+            let x = model.feature_coordinates(&features, &mean);
             Ok((features, x))
         };
         let (_, x) = coordinates(&rows)?;
@@ -75,11 +76,14 @@ impl Prepared {
         let labels = self.values.select(&self.validation, c);
         let usual = ClassNeighbours::new(kept.clone(), &stack).distances(&stack, &held_out_x);
         let median = super::stack::quantile(usual, 0.5).max(1e-6);
-        let spread = spread(&kept.x, width, c).max(1e-6);
+        let spread = match labels {
+            Values::Numbers(_) => spread(&kept.x, width, c).max(1e-6),
+            Values::Classes(_) => 1.0,
+        };
         let mut best = (f64::INFINITY, Vec::new());
         for length in LENGTHS {
             for share in LATENT_LENGTHS {
-                stack.process.log_lengths = vec![(length * median).ln(), (length * share * spread).ln()];
+                stack.process.log_lengths = vec![(length * median).ln(), (share * spread).ln()];
                 model.set_feature_neighbours(stack.clone(), kept.clone(), None);
                 let score = recalibrated(model, &held_out, &labels);
                 if score < best.0 {

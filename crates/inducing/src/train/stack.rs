@@ -31,6 +31,8 @@ pub(crate) struct Known<'a> {
     pub(crate) output: (usize, usize),
     /// h and v_h of every row: see [`Stack`].
     pub(super) features: Vec<[f64; 2]>,
+    /// Errors of new rows over those out of fold: the whole ensemble has more members than a row out of fold.
+    shrink: f64,
 }
 
 /// What a fit gives.
@@ -60,7 +62,7 @@ impl<'a> Known<'a> {
         let y = y.iter().skip(k).step_by(c).copied().collect();
         let (mean, var) = (column(&oof.mean), column(&oof.var));
         let (output, features) = ((c, k), Vec::new());
-        Self { x, width, y, mean, var, linear, repeats: oof.repeats, folds, output, features }
+        Self { x, width, y, mean, var, linear, repeats: oof.repeats, folds, output, features, shrink: 1.0 }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -117,6 +119,7 @@ impl<'a> Known<'a> {
             parts: [1.0, 1.0, 0.1, 0.0, 0.0],
             noise: 0.0,
             usual_variance: f64::INFINITY,
+            caution: 1.0,
             usual_error: 0.0,
             shape: vec![[1.0, 0.0, 1.0]],
             prior: None,
@@ -124,13 +127,16 @@ impl<'a> Known<'a> {
             bandwidth: 0.1,
             distances: Distances::default(),
         };
-        let local = |stack: &Stack, errors: &[f32]| self.local(stack, &residuals, errors, &found);
-        let mut locals = local(&stack, &vec![0.0; n]);
+        let mut locals = self.local(&stack, &residuals, &vec![0.0; n], &found);
         stack.weights = self.weights(&locals, spread, feature_count > 0);
+        self.shrink = self.shrinkage(&stack, &locals);
         let errors: Vec<f32> = (0..n).map(|i| self.error(&stack, &locals[i], i).powi(2) as f32).collect();
         stack.usual_error = errors.iter().map(|&e| f64::from(e)).sum::<f64>() / n as f64;
-        locals = local(&stack, &errors);
-        stack.usual_variance = quantile(locals.iter().map(|l| l.var).collect(), 0.99);
+        let alone = locals.iter().zip(&self.y).map(|(local, &y)| (f64::from(y) - local.mean).powi(2));
+        // v_g speaks of g alone: where the members are far better, it is far too large.
+        stack.caution = (stack.usual_error / (alone.sum::<f64>() / n as f64).max(1e-12)).min(1.0);
+        locals = self.local(&stack, &residuals, &errors, &found);
+        stack.usual_variance = quantile(locals.iter().map(|l| l.var).collect(), 0.5);
         stack.distances = Distances::new(locals.iter().map(|local| local.distance).collect());
         let sample: Vec<usize> = self.sample().collect();
         self.fit_variance(&mut stack, &locals, &sample);
@@ -271,8 +277,23 @@ impl<'a> Known<'a> {
         simplex(&errors, if with_features { 3 } else { 2 })
     }
 
+    /// Root of `1 − (w₁ + w₃)² (1/R − 1/E) V̄/M`: members' variance V̄ falls with their number, of the mean squared error M the rest
+    /// stays.
+    fn shrinkage(&self, stack: &Stack, locals: &[Local]) -> f64 {
+        const MOST: f64 = 0.75;
+        if self.repeats < 2 {
+            return 1.0; // One member has no variance to be seen.
+        }
+        let n = self.len() as f64;
+        let squares: f64 = (0..self.len()).map(|i| self.error(stack, &locals[i], i).powi(2)).sum();
+        let share = 1.0 / self.repeats as f64 - 1.0 / self.folds.len() as f64;
+        let [members, _, features] = stack.weights;
+        let less = (members + features).powi(2) * share * self.var.iter().sum::<f64>() / n;
+        (1.0 - (less * n / squares.max(1e-12)).min(MOST)).sqrt()
+    }
+
     pub(super) fn error(&self, stack: &Stack, local: &Local, i: usize) -> f64 {
-        f64::from(self.y[i]) - stack.mean(self.mean[i], local.mean, self.features[i][0])
+        self.shrink * (f64::from(self.y[i]) - stack.mean(self.mean[i], local.mean, self.features[i][0]))
     }
 }
 

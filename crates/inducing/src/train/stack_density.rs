@@ -34,7 +34,7 @@ impl Known<'_> {
                 let local = &locals[i];
                 let disagreement = (self.mean[i] - local.mean).powi(2);
                 let parts = [self.var[i], local.var, disagreement, self.features[i][1], local.noise, 1.0];
-                let unusual = (local.var - stack.usual_variance).max(0.0);
+                let unusual = stack.caution * (local.var - stack.usual_variance).max(0.0);
                 (parts, floor + unusual, self.error(stack, local, i).powi(2))
             })
             .collect();
