@@ -242,7 +242,7 @@ fn set_all(model: &mut ModelRecord, value: f64) {
                     (sliced.largest, sliced.largest_by_chance, sliced.deviating_by_chance) =
                         (value, value, value);
                     for slice in sliced.worst.iter_mut().flat_map(|column| &mut column.slices) {
-                        (slice.range, slice.coverage) = ([value; 2], value);
+                        (slice.range, slice.coverage) = (Some([value; 2]), value);
                     }
                 }
                 (&mut r.risk_curve, &mut r.std_histogram)

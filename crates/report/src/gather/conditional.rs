@@ -45,14 +45,21 @@ impl EvaluatedTable<'_> {
             let Encoding::Number { scale, missing, .. } = &input.encoding else { continue };
             // An indicator of missing values is the last of its column's.
             let missing = missing.then(|| indicators.end - 1);
-            let value = |(i, &row): (usize, &usize)| {
+            let (mut known, mut empty) = (Vec::new(), Vec::new());
+            for (&row, &inside) in self.rows.iter().zip(inside) {
                 let cells = &self.matrix.x[row * self.matrix.width..][..self.matrix.width];
                 let made_up = missing.is_some_and(|at| cells[at] != 0.0)
                     || self.matrix.absent.get(&row).is_some_and(|absent| absent.contains(&column));
                 let value = cells[numeric.start];
-                (!made_up && value.is_finite()).then_some((value, inside[i]))
-            };
-            let slices = slices(self.rows.iter().enumerate().filter_map(value).collect(), scale);
+                match made_up || !value.is_finite() {
+                    true => empty.push(inside),
+                    false => known.push((value, inside)),
+                }
+            }
+            let mut slices = slices(known, scale);
+            if empty.len() >= FEWEST_ROWS {
+                slices.push(slice(None, empty.into_iter()));
+            }
             if slices.len() > 1 {
                 sliced.push(SlicedColumn { name: input.name.clone(), slices });
             }
@@ -80,12 +87,27 @@ fn slices(mut rows: Vec<(f32, bool)>, scale: &Scale) -> Vec<CoverageSlice> {
         start += part.len();
         &rows[start - part.len()..start]
     });
-    let slice = |part: &[(f32, bool)]| CoverageSlice {
-        range: [scale.invert(part[0].0), scale.invert(part[part.len() - 1].0)],
-        rows: part.len(),
-        coverage: part.iter().filter(|(_, inside)| *inside).count() as f64 / part.len() as f64,
+    let slice = |part: &[(f32, bool)]| {
+        let range = [part[0].0, part[part.len() - 1].0].map(|scaled| in_units(scaled, scale));
+        slice(Some(range), part.iter().map(|(_, inside)| *inside))
     };
     parts.filter(|part| part.len() >= FEWEST_ROWS).map(slice).collect()
+}
+
+fn slice(range: Option<[f64; 2]>, inside: impl ExactSizeIterator<Item = bool>) -> CoverageSlice {
+    let rows = inside.len();
+    let coverage = inside.filter(|inside| *inside).count() as f64 / rows as f64;
+    CoverageSlice { range, rows, coverage }
+}
+
+/// A value in the column's units, to the digits that 32 bits have left of it: otherwise 0 would read 5×10⁻⁹.
+fn in_units(scaled: f32, scale: &Scale) -> f64 {
+    let value = scale.invert(scaled);
+    let precision = (scale.invert(scaled.next_up()) - scale.invert(scaled.next_down())).abs();
+    // A whole number for all but huge values, and then the result is the decimal that it stands for.
+    let per_unit = 10_f64.powf(-precision.log10().ceil());
+    let rounded = (value * per_unit).round() / per_unit;
+    if rounded.is_finite() { rounded } else { value }
 }
 
 fn summary(mut columns: Vec<SlicedColumn>) -> Option<SlicedCoverage> {
@@ -158,17 +180,20 @@ mod tests {
         let evaluated = EvaluatedTable { schema: &schema, matrix: &matrix, rows: &rows };
         let sliced = evaluated.coverage(&inside).expect("two columns");
         let names: Vec<&str> = sliced.worst.iter().map(|column| column.name.as_str()).collect();
-        assert_eq!(names, ["size", "age"], "a category has no order, and one odd row is no slice");
-        assert_eq!((sliced.inputs, sliced.slices), (2, 20));
-        let known = |column: &SlicedColumn| column.slices.iter().map(|slice| slice.rows).sum::<usize>();
-        assert_eq!((known(&sliced.worst[0]), known(&sliced.worst[1])), (360, 360));
-        let first = &sliced.worst[0].slices[0];
-        assert_eq!((first.rows, first.coverage), (36, 0.0));
-        // The feature has 24 bits.
-        assert!((first.range[0] - 1.0).abs() < 1e-4 && (first.range[1] - 39.0).abs() < 1e-4, "{first:?}");
+        assert_eq!(names, ["age", "size"], "a category has no order, and one odd row is no slice");
+        assert_eq!((sliced.inputs, sliced.slices), (2, 22));
+        for SlicedColumn { slices, .. } in &sliced.worst {
+            let rows: Vec<usize> = slices.iter().map(|slice| slice.rows).collect();
+            assert_eq!(rows, [[36; 10].as_slice(), &[40]].concat());
+        }
+        let [age, size] = &sliced.worst[..] else { panic!("two columns") };
+        assert_eq!(size.slices[0], CoverageSlice { range: Some([1.0, 39.0]), rows: 36, coverage: 0.0 });
+        // Every tenth size is empty, and with it four of the 40 rows outside.
+        assert_eq!(size.slices[10], CoverageSlice { range: None, rows: 40, coverage: 0.9 });
+        assert_eq!(age.slices[10], CoverageSlice { range: None, rows: 40, coverage: 0.0 });
         assert_eq!(sliced.largest, LEVEL);
         // All others are inside: 100 % of 36 rows is no more than chance.
-        assert_eq!(sliced.deviating, 1);
+        assert_eq!(sliced.deviating, 2);
         assert!(sliced.deviating_by_chance < 2.0 && (0.05..0.2).contains(&sliced.largest_by_chance));
     }
 
@@ -204,11 +229,21 @@ mod tests {
         let scale = Scale::Standard { mean: 100.0, std: 2.0 };
         let cut = slices(rows(1000), &scale);
         assert_eq!(cut.iter().map(|slice| slice.rows).collect::<Vec<_>>(), [100; 10]);
-        assert_eq!(cut[0], CoverageSlice { range: [100.0, 298.0], rows: 100, coverage: 0.0 });
-        assert_eq!(cut[9], CoverageSlice { range: [1900.0, 2098.0], rows: 100, coverage: 1.0 });
+        assert_eq!(cut[0], CoverageSlice { range: Some([100.0, 298.0]), rows: 100, coverage: 0.0 });
+        assert_eq!(cut[9], CoverageSlice { range: Some([1900.0, 2098.0]), rows: 100, coverage: 1.0 });
         assert_eq!(slices(rows(70), &scale).len(), 3, "no slice of fewer than 20 rows");
         for few in [0, 1, 19] {
             assert!(slices(rows(few), &scale).len() < 2, "{few} rows");
+        }
+    }
+
+    #[test]
+    fn values_have_the_digits_that_32_bits_leave_them() {
+        let scale = Scale::Standard { mean: 1234.567, std: 321.09 };
+        assert_eq!([0.0, 17.0, -0.25].map(|x| in_units(scale.apply(x), &scale)), [0.0, 17.0, -0.25]);
+        for x in [1e30, -1e30, 1e-30, 0.0] {
+            let back = in_units(Scale::None.apply(x), &Scale::None);
+            assert!((back - x).abs() <= 1e-6 * x.abs(), "{x} became {back}");
         }
     }
 
@@ -220,7 +255,7 @@ mod tests {
         let cut = slices(rows, &Scale::None);
         // Of ten slices of 50 rows, the zeros fill six and most of the seventh, and leave 10 rows of it.
         assert_eq!(cut.iter().map(|slice| slice.rows).collect::<Vec<_>>(), [340, 50, 50, 50]);
-        assert_eq!((cut[0].range, cut[1].range), ([0.0, 0.0], [11.0, 60.0]));
+        assert_eq!((cut[0].range, cut[1].range), (Some([0.0, 0.0]), Some([11.0, 60.0])));
         assert_eq!(cut[3].coverage, 0.8);
         let constant = slices(vec![(5.0, true); 400], &Scale::None);
         assert_eq!(constant.len(), 1);

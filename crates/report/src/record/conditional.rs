@@ -61,15 +61,15 @@ pub struct SlicedCoverage {
 pub struct SlicedColumn {
     /// Name of the column.
     pub name: String,
-    /// From the smallest values to the largest; equal values are in the same slice.
+    /// From the smallest values to the largest, in which equal values are together; last, rows without a value.
     pub slices: Vec<CoverageSlice>,
 }
 
-/// Rows with similar values of one input.
+/// Rows with similar values of one input, or without one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoverageSlice {
-    /// Smallest and largest value, in the column's units.
-    pub range: [f64; 2],
+    /// Smallest and largest value, in the column's units; `None` for rows whose cell is empty.
+    pub range: Option<[f64; 2]>,
     /// Rows in this slice.
     pub rows: usize,
     /// Share of rows inside their 95 % interval.

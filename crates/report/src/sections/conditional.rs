@@ -142,22 +142,23 @@ pub(super) fn slice_figure(context: Context<'_>, t: usize, sliced: &SlicedCovera
         diagonal: false,
         desc: "Share of rows inside their 95 % interval, in slices of the rows sorted by one column.",
     };
-    let caption = "One line for each of the columns with the worst slices. A good line stays between the dotted ones; below \
-                   them, intervals are too narrow for these values.";
+    let caption = "One line for each of the columns with the worst slices. A good line stays between the two horizontal dotted \
+                   lines; below them, intervals are too narrow for these values.";
     let figure = PageFigure::new(context.target_id("slices", t), title, curves.draw(), caption.into());
     Some(figure.with_placement(Placement::Side))
 }
 
-/// The middle of each slice among the rows and its coverage, both in percent.
+/// The middle of each slice among the rows with a value, and its coverage, both in percent.
 fn places(slices: &[CoverageSlice]) -> Vec<[f64; 2]> {
-    let all = slices.iter().map(|slice| slice.rows).sum::<usize>() as f64;
+    let known = || slices.iter().filter(|slice| slice.range.is_some());
+    let all = known().map(|slice| slice.rows).sum::<usize>() as f64;
     let mut before = 0.0;
     let place = |slice: &CoverageSlice| {
         let rows = slice.rows as f64;
         before += rows;
         [100.0 * (before - rows / 2.0) / all, 100.0 * slice.coverage]
     };
-    slices.iter().map(place).collect()
+    known().map(place).collect()
 }
 
 /// Whether a share of rows is as expected, or too low or too high for chance.
@@ -181,7 +182,8 @@ fn familiarity([from, to]: [f64; 2]) -> String {
     }
 }
 
-fn values([from, to]: [f64; 2]) -> String {
+fn values(range: Option<[f64; 2]>) -> String {
+    let Some([from, to]) = range else { return "empty".into() };
     let (from, to) = (format_number(from), format_number(to));
     if from == to { from } else { format!("{from} to {to}") }
 }
