@@ -1,6 +1,12 @@
 //! Everything that a page shows, as plain values: [`gather`](crate::gather) computes it, [`render`](crate::render)
 //! draws it. Any number may be NaN or infinite and any string may be hostile: rendering copes with both.
 
+pub(crate) mod conditional;
+
+pub use conditional::{
+    CoverageSlice, FamiliarityAccuracy, FamiliarityCoverage, SlicedColumn, SlicedCoverage,
+};
+
 use inducing::metrics::ClassMetrics;
 use inducing::metrics::Metrics;
 
@@ -121,6 +127,10 @@ pub struct RegressionRecord {
     pub risk_curve: Vec<[f64; 2]>,
     /// Predicted standard deviations of all rows.
     pub std_histogram: Histogram,
+    /// Coverage by familiarity, least familiar first; empty for a model that says none.
+    pub by_familiarity: Vec<FamiliarityCoverage>,
+    /// Coverage by the values of each input; `None` without number columns, or with too few rows.
+    pub by_slice: Option<SlicedCoverage>,
 }
 
 /// A plotted row.
@@ -173,6 +183,8 @@ pub struct ClassificationRecord {
     pub risk_curve: Vec<[f64; 2]>,
     /// Predictive entropy of all rows, in nats.
     pub entropy_histogram: Histogram,
+    /// Accuracy by familiarity, least familiar first; empty for a model that says none.
+    pub by_familiarity: Vec<FamiliarityAccuracy>,
     /// Whether the latent functions have a variance; those of a softmax layer have none.
     pub has_latent_variance: bool,
 }

@@ -117,6 +117,8 @@ fn nothing_needs_to_be_there() {
     record.coverage.clear();
     record.risk_curve.clear();
     record.std_histogram = Histogram { edges: vec![], counts: vec![] };
+    record.by_familiarity.clear();
+    record.by_slice = None;
     model.examples.clear();
     model.networks.clear();
     check("no points", &page(model.clone()));
@@ -232,6 +234,17 @@ fn set_all(model: &mut ModelRecord, value: f64) {
                 let m = &mut r.metrics;
                 (m.rmse, m.mae, m.r2, m.nll, m.crps) = (value, value, Some(value), value, value);
                 (m.coverage_50, m.coverage_90, m.coverage_95, m.sharpness) = (value, value, value, value);
+                for bin in &mut r.by_familiarity {
+                    (bin.range, bin.coverage_95, bin.coverage_50) = ([value; 2], value, value);
+                    (bin.mean_std, bin.rmse) = (value, value);
+                }
+                if let Some(sliced) = &mut r.by_slice {
+                    (sliced.largest, sliced.largest_by_chance, sliced.deviating_by_chance) =
+                        (value, value, value);
+                    for slice in sliced.worst.iter_mut().flat_map(|column| &mut column.slices) {
+                        (slice.range, slice.coverage) = (Some([value; 2]), value);
+                    }
+                }
                 (&mut r.risk_curve, &mut r.std_histogram)
             }
             TargetRecord::Classification(r) => {
@@ -244,6 +257,9 @@ fn set_all(model: &mut ModelRecord, value: f64) {
                 let before = m.uncalibrated.iter_mut().flat_map(|u| &mut u.reliability);
                 for bin in m.reliability.iter_mut().chain(before) {
                     (bin.confidence, bin.accuracy) = (Some(value), Some(value));
+                }
+                for bin in &mut r.by_familiarity {
+                    (bin.range, bin.accuracy, bin.confidence) = ([value; 2], value, value);
                 }
                 (&mut r.risk_curve, &mut r.entropy_histogram)
             }

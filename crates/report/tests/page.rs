@@ -46,6 +46,7 @@ fn with_evil_names() -> Vec<RunRecord> {
     rows.nearest_from.description = EVIL.into();
     rows.assigned_from.description = COMMENT.into();
     let mut target = number_target(EVIL, 30, 1);
+    target.by_slice = Some(sliced(&[EVIL, COMMENT]));
     target.name = COMMENT.into();
     rows.targets =
         vec![TargetRecord::Regression(number_target(EVIL, 30, 1)), TargetRecord::Regression(target)];

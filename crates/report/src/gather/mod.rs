@@ -1,6 +1,8 @@
 //! From a model and labelled inputs to everything a page shows of them. Only this folder calls the library; the rest
 //! of the crate draws plain records.
 
+mod chance;
+mod conditional;
 mod inducing_points;
 mod summaries;
 mod targets;

@@ -1,9 +1,12 @@
 //! Predictions against the truth: points, curves and histograms of each target.
 
+use super::conditional::{EvaluatedTable, familiarity_bins};
 use super::summaries::{histogram, risk_curve, subsample};
 use super::{ExampleCollector, Origin};
+use crate::record::conditional::LEVEL;
 use crate::record::*;
 use inducing::Error;
+use inducing::dataset::Inputs;
 use inducing::metrics::{self, Metrics};
 use inducing::model::{ClassificationBatch, Density, Latent, Model, RegressionBatch};
 
@@ -29,6 +32,10 @@ pub(super) fn regression(
     let plotted = subsample(&uncertainty, &error, max_points);
     let rows = collector.request.evaluated.rows;
     let examples: Vec<usize> = plotted.iter().map(|&i| collector.index(Origin::Evaluated, rows[i])).collect();
+    let table = match (collector.request.evaluated.inputs, model.header().schema.table()) {
+        (Inputs::Table(matrix), Some(schema)) => Some(EvaluatedTable { schema, matrix, rows }),
+        _ => None,
+    };
     let record = |k: usize| {
         let column = |values: &[f64]| -> Vec<f64> { values.iter().skip(k).step_by(c).copied().collect() };
         let output = Output {
@@ -38,6 +45,8 @@ pub(super) fn regression(
             std_latent: &column(&prediction.std_latent),
             std_uncalibrated: &column(&uncalibrated.std),
             densities: &prediction.density.iter().skip(k).step_by(c).collect::<Vec<_>>(),
+            familiarity: &column(&prediction.familiarity),
+            table: table.as_ref(),
         };
         TargetRecord::Regression(output.record(targets[k].name.clone(), &plotted, &examples))
     };
@@ -52,6 +61,10 @@ struct Output<'a> {
     std_latent: &'a [f64],
     std_uncalibrated: &'a [f64],
     densities: &'a [&'a Density],
+    /// Empty for a model that says none.
+    familiarity: &'a [f64],
+    /// The rows' inputs, where they are a table's.
+    table: Option<&'a EvaluatedTable<'a>>,
 }
 
 impl Output<'_> {
@@ -86,7 +99,33 @@ impl Output<'_> {
             coverage: LEVELS.map(coverage).to_vec(),
             risk_curve: curve.map(|[share, mse]| [share, unit * mse.sqrt()]).collect(),
             std_histogram: histogram(std),
+            by_familiarity: self.by_familiarity(&calibrated),
+            by_slice: self.table.and_then(|table| {
+                let inside = |p: &f64| metrics::in_central_interval(*p, LEVEL);
+                table.coverage(&calibrated.iter().map(inside).collect::<Vec<_>>())
+            }),
         }
+    }
+
+    /// `p` is where each observation lies in its predictive distribution.
+    fn by_familiarity(&self, p: &[f64]) -> Vec<FamiliarityCoverage> {
+        let bin = |(range, rows): ([f64; 2], Vec<usize>)| {
+            let n = rows.len() as f64;
+            let coverage = |level: f64| {
+                rows.iter().filter(|&&i| metrics::in_central_interval(p[i], level)).count() as f64 / n
+            };
+            // Not a sum of squares, which overflows.
+            let error = rows.iter().map(|&i| self.y[i] - self.mean[i]).fold(0.0, f64::hypot);
+            FamiliarityCoverage {
+                range,
+                rows: rows.len(),
+                coverage_95: coverage(LEVEL),
+                coverage_50: coverage(0.5),
+                mean_std: rows.iter().map(|&i| self.std[i] / n).sum(),
+                rmse: error / n.sqrt(),
+            }
+        };
+        familiarity_bins(self.familiarity).map(bin).collect()
     }
 
     /// Not looked up by the target's name: two targets may share one.
@@ -126,6 +165,15 @@ pub(super) fn classification(
             latent_std: latent_std[latent],
         }
     };
+    let accuracy = |(range, rows): ([f64; 2], Vec<usize>)| {
+        let mean = |of: &dyn Fn(usize) -> f64| rows.iter().map(|&i| of(i)).sum::<f64>() / rows.len() as f64;
+        FamiliarityAccuracy {
+            range,
+            rows: rows.len(),
+            accuracy: 1.0 - mean(&|i| mistakes[i]),
+            confidence: mean(&|i| p(i, labels[i])),
+        }
+    };
     let record = ClassificationRecord {
         name: model.header().schema.target_names().remove(0),
         classes: model.header().schema.classes().unwrap_or_default().to_vec(),
@@ -133,6 +181,7 @@ pub(super) fn classification(
         points: plotted.iter().map(point).collect(),
         risk_curve: risk_curve(&uncertainty, &mistakes),
         entropy_histogram: histogram(&entropy),
+        by_familiarity: familiarity_bins(&prediction.familiarity).map(accuracy).collect(),
         has_latent_variance: model.heads().next().is_some(),
     };
     Ok((vec![TargetRecord::Classification(record)], plotted))
@@ -155,8 +204,11 @@ mod tests {
                 std_latent: &std,
                 std_uncalibrated: &std,
                 densities: &[&density; 5],
+                familiarity: &[0.3, f64::NAN, 0.3, 0.0, 1.0],
+                table: None,
             };
             let record = output.record("y".into(), &[0, 1], &[0, 1]);
+            assert_eq!(record.by_familiarity.iter().map(|bin| bin.rows).collect::<Vec<_>>(), [2, 2, 1]);
             assert_eq!((record.points.len(), record.coverage.len()), (2, LEVELS.len()));
             assert!(record.coverage.iter().all(|c| (0.0..=1.0).contains(&c.calibrated)));
         }

@@ -1,6 +1,7 @@
 //! The sections of the page, in order. [`render`](crate::render) and [`figures`](crate::figures) share them.
 
 mod compare;
+mod conditional;
 mod curves;
 mod examples;
 mod feature_space;

@@ -1,5 +1,6 @@
 //! Whether the predicted uncertainty can be trusted.
 
+use super::conditional;
 use super::curves::{
     ERROR_RATE, coverage, coverage_lines, reliability, reliability_lines, risk, rmse_of_kept,
 };
@@ -20,10 +21,17 @@ pub(super) fn section(context: Context<'_>) -> Option<Section> {
         match target {
             TargetRecord::Regression(record) => {
                 blocks.push(Block::Figures(of_regression(context, t, record)));
+                blocks.push(Block::Html(conditional::coverage_by_familiarity(&record.by_familiarity)));
+                if let Some(sliced) = &record.by_slice {
+                    blocks.push(Block::Html(conditional::worst_slices(sliced)));
+                    let figure = conditional::slice_figure(context, t, sliced);
+                    blocks.extend(figure.map(|figure| Block::Figures(vec![figure])));
+                }
                 blocks.push(Block::Html(examples::of_regression(context, record)));
             }
             TargetRecord::Classification(record) => {
                 blocks.push(Block::Figures(of_classification(context, t, record)));
+                blocks.push(Block::Html(conditional::accuracy_by_familiarity(&record.by_familiarity)));
                 blocks.push(Block::Html(examples::of_classification(context, record)));
             }
         }
