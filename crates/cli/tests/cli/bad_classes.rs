@@ -92,7 +92,6 @@ fn options_of_numbers_are_refused_for_classes() {
 #[test]
 fn options_of_classes_are_refused_for_numbers() {
     refused(&linear(60), "--head softmax", &["softmax", "classes", "--task classification"]);
-    let folder = Folder::with_model();
 }
 
 #[test]
