@@ -64,7 +64,8 @@ def mixed_numbers(said, rows):
     share, means, stds = (by_row(values) for values in (said.density.share, said.density.mean, said.density.std))
     share = np.where(share >= LEAST, share, 0.0)
     density = Mixture(share / share.sum(1, keepdims=True), means, stds)
-    return replace(said, mean=mean, std=density.deviation_about(mean), std_latent=np.sqrt(var_latent), density=density,
+    std = density.deviation_about(mean)
+    return replace(said, mean=mean, std=std, std_latent=np.minimum(np.sqrt(var_latent), std), density=density,
                    familiarity=np.zeros(len(rows)), near_ties=rows_of(said.near_ties, rows, said))
 
 
@@ -85,4 +86,9 @@ def shares(header, inputs):
 def less_certain_classes(said, counts, share):
     """Towards the frequencies of the classes, by the share of absent columns [N]."""
     frequencies = np.array(counts) / sum(counts)
-    return replace(said, p=(1 - share[:, None]) * said.p + share[:, None] * frequencies)
+    return replace(said, p=(1 - share[:, None]) * said.p + share[:, None] * frequencies, familiarity=unfamiliar(said.familiarity, share))
+
+
+def unfamiliar(familiarity, share):
+    """Familiarity [N], or none: 0 where a column is absent."""
+    return None if familiarity is None else np.where(share > 0, 0.0, familiarity)

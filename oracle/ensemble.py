@@ -1,7 +1,7 @@
 """Cross-fitted members joined with the nearest training rows (docs/model-file.md, section 7, "Ensembles").
 
     μ     = w₁f̄ + w₂g + w₃h        f̄ of the members, g of a process on the nearest rows, h of members with rows that they left out
-    var y = a₁v_f + a₂v_g + a₃(f̄ − g)² + a₄v_h + a₅n + a₆ + max(0, v_g − v₅₀)
+    var y = a₁v_f + a₂v_g + a₃(f̄ − g)² + a₄v_h + a₅n + a₆ + κ max(0, v_g − v₅₀)
     p     = (λ p₀ + Σ_j κ_j N(y_j, η²)) / (λ + Σ_j κ_j)        κ_j = exp(−r_j/r₀)
 
 In feature space the nearest rows depend on the last digits of the encoder; rows where these may decide are counted as near ties.
@@ -76,7 +76,7 @@ def predict_stack(c, header, tensors, inputs, networks, mean, var):
     t = far(stack, distance_of(r))
     w, a = stack["weights"], stack["parts"]
     mu = (1 - t) * (w[0] * mean + w[1] * g + w[2] * h) + t * usual
-    unusual = np.maximum(v_g - stack["usual_variance"], 0)
+    unusual = stack.get("caution", 1.0) * np.maximum(v_g - stack["usual_variance"], 0)
     var_latent = np.maximum(a[0] * var + a[1] * v_g + a[2] * (mean - g) ** 2 + a[3] * v_h + unusual, t)
     std = np.sqrt(var_latent + a[4] * noise + stack["noise"])
     familiar = familiarity(stack["distances"], distance_of(r))

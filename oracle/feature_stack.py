@@ -1,6 +1,6 @@
 """One network joined with the features of training rows that it keeps (docs/model-file.md, section 7, "Kept features").
 
-    v   ← v + v(c)            c = [Φ | f] in 32 bits, v(c) the variance of a process given the nearest kept c
+    v   ← v + v(c)            c = [Φ | ŷ] or [Φ | tanh(f/4)] in 32 bits, v(c) the variance of a process given the nearest kept c
     e   = ‖x − m‖² − ‖V(x − m)‖²        what principal components of training images leave of an image
     t   = max( far(ϱ), beyond(e) )        familiarity = 1 − (1 − min(p_ϱ, p_e))²
 """
@@ -26,7 +26,8 @@ class Position:
 
 def locate(stack, tensors, inputs, network):
     kept, process = tensors["neighbours.x"], stack["process"]
-    asked = np.concatenate([network.phi, network.mean], axis=1).astype(np.float32)                 # [N, D + C]
+    means = np.tanh(network.mean / 4) if stack["frequencies"] else network.mean                    # of classes, of numbers
+    asked = np.concatenate([network.phi, means], axis=1).astype(np.float32)                        # [N, D + C]
     found, r, ties = nearest(kept * weights(process), asked * weights(process), stack["count"], exact=False)
     _, var, _ = condition(process, kept, np.zeros(len(kept)), found, asked)
     t, familiar = far(stack, distance_of(r)), familiarity(stack["distances"], distance_of(r))

@@ -95,6 +95,7 @@ def predict_numbers(header, tensors, inputs, intervals, quantiles, points):
     elif rows:
         share = absent.shares(header, inputs)
         said = [number.less_certain(target, share) for number, target in zip(said, targets)]
+        said = [replace(number, familiarity=absent.unfamiliar(number.familiarity, share)) for number in said]
     for c, (target, number) in enumerate(zip(targets, said)):
         values = grid(tensors, target, c, points)
         columns = number_columns(number, intervals, quantiles, values)

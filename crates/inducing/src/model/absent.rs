@@ -99,6 +99,7 @@ impl Model {
                     batch.std_latent[i] = batch.std_latent[i].max(least);
                     let density = std::mem::replace(&mut batch.density[i], Density::mixture(Vec::new()));
                     batch.density[i] = density.widened(batch.mean[i], least);
+                    batch.familiarity.iter_mut().skip(i).take(1).for_each(|p| *p = 0.0);
                 }
             }
             return Ok(());
@@ -118,7 +119,7 @@ impl Model {
                 let density = Density::average(&densities);
                 batch.mean[to] = mean;
                 batch.std[to] = density.second_moment_about(mean).sqrt();
-                batch.std_latent[to] = (latent + spread).sqrt();
+                batch.std_latent[to] = (latent + spread).sqrt().min(batch.std[to]);
                 batch.density[to] = density;
                 batch.familiarity[to] = 0.0;
             }
@@ -142,6 +143,7 @@ impl Model {
                 for (p, &count) in batch.p[at * k..][..k].iter_mut().zip(counts) {
                     *p = (1.0 - share) * *p + share * count as f64 / total as f64;
                 }
+                batch.familiarity.iter_mut().skip(at).take(1).for_each(|p| *p = 0.0);
             }
             return Ok(());
         };

@@ -65,13 +65,14 @@ pub(crate) fn folds_of(left_out: &[Vec<usize>], n: usize, repeats: usize) -> Vec
     for (member, rows) in left_out.iter().enumerate() {
         rows.iter().for_each(|&row| by_row[row].push(member as f32));
     }
-    by_row
-        .into_iter()
-        .flat_map(|mut members| {
-            members.resize(repeats, NOBODY);
-            members
-        })
-        .collect()
+    let of_row = |mut members: Vec<f32>| {
+        if members.len() == left_out.len() && members.len() > repeats {
+            members = vec![EVERYBODY];
+        }
+        members.resize(repeats, NOBODY);
+        members
+    };
+    by_row.into_iter().flat_map(of_row).collect()
 }
 
 #[cfg(test)]
@@ -93,6 +94,7 @@ mod tests {
                 .zip(&left_out)
                 .all(|(grown, rows)| grown[..rows.len()] == rows[..] && grown.last() == Some(&3))
         );
+        assert_eq!(folds_of(&grown, 4, 2), kept.folds, "nobody has seen the new row, then and now");
         assert!(kept.folds_are_sound(4) && !kept.folds_are_sound(3));
     }
 }

@@ -128,7 +128,7 @@ impl Joining<'_> {
         config.neighbours.count > 0
             && self.rows.len() >= FEWEST_NEIGHBOURS
             && (1..=MOST_COLUMNS).contains(&self.inputs.width())
-            && matches!(self.inputs, Inputs::Table(_))
+            && matches!(self.inputs, Inputs::Table(table) if table.texts.is_empty())
     }
 
     /// What was observed of some places, in the targets' own units.

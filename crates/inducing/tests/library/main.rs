@@ -17,6 +17,7 @@ mod golden;
 mod hostile_classes;
 mod hostile_files;
 mod hostile_inputs;
+mod hostile_neighbours;
 mod images;
 mod likelihood_gradient;
 mod metrics;
