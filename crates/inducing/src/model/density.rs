@@ -67,15 +67,16 @@ impl Density {
             Form::Mixture(components) => {
                 let mean: f64 = components.iter().map(|c| c.weight * c.mean).sum();
                 let own = Self(Form::Mixture(components.clone())).second_moment_about(mean).sqrt();
-                let factor = (least / own).max(1.0);
-                let widen = |c: Component| Component {
-                    mean: to + factor * (c.mean - mean),
-                    std: factor * c.std,
-                    ..c
-                };
-                Self(Form::Mixture(components.into_iter().map(widen).collect()))
+                let shifted = Self(Form::Mixture(components)).restored(to - mean, 1.0);
+                shifted.stretched(to, (least / own).max(1.0))
             }
         }
+    }
+
+    /// The same, `factor` times as wide around a point.
+    #[must_use]
+    pub(crate) fn stretched(self, about: f64, factor: f64) -> Self {
+        self.restored((1.0 - factor) * about, factor)
     }
 
     /// The density at `y`.

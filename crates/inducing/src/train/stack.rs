@@ -164,7 +164,10 @@ impl<'a> Known<'a> {
             errors: &pick(errors),
             ..self.query(i)
         };
-        stack.predict(query, &mut LocalSpace::default())
+        let said = stack.predict(query, &mut LocalSpace::default());
+        // Of fewer members than a new row has: as unsure as they are.
+        let density = said.density.stretched(said.mean, 1.0 / self.shrink);
+        Stacked { density, var_latent: said.var_latent / self.shrink.powi(2), ..said }
     }
 
     fn local(&self, stack: &Stack, residuals: &[f32], errors: &[f32], found: &[Vec<u32>]) -> Vec<Local> {
