@@ -3,12 +3,13 @@
 use crate::failure::Failure;
 use crate::input::eval_data::EvalRequest;
 use crate::input::flags::{InputFlags, TableFlags, ThreadFlags};
+use crate::output_file::check_not_input;
 use crate::ui::output::{self, note, print, print_json};
 use crate::ui::text::count;
 use inducing::Model;
 use inducing::model::TargetUse;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -48,6 +49,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             args.model.display()
         )));
     }
+    let out = args.out.as_ref().unwrap_or(&args.model);
+    check_not_input(out, &[Path::new(&args.input)])?;
     let request = EvalRequest {
         model: &model,
         file: &args.model,
@@ -66,8 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         )));
     }
     let update = model.update_encoded(data)?;
-    let out = args.out.as_ref().unwrap_or(&args.model);
-    if !args.dry_run {
+    if !args.dry_run && update.added > 0 {
         model.save(out)?;
     }
     if args.json {
@@ -80,6 +82,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }));
     }
     update.notes.iter().for_each(|text| note(text));
+    if update.added == 0 {
+        return print("all of these rows are in the model already; nothing was written");
+    }
     let mut text = format!("the new rows by the model as it was:\n{}", output::scores(&update.before));
     if let Some(after) = &update.after {
         text += &format!("the same rows, each after most others were added:\n{}", output::scores(after));

@@ -134,8 +134,10 @@ fn describe(prepared: &Prepared, config: &Config, progress: &Progress) {
     if let Some(classes) = schema.classes() {
         progress.note(&priors(classes, schema.class_counts()));
     }
-    if config.train.recalibrate && validation < ROUGH_CALIBRATION {
-        progress.note(&format!("only {} to calibrate on: uncertainties are rough", count(validation, "row")));
+    // Members of an ensemble leave all rows out in turns.
+    let calibrated = if config.train.crossfit_folds > 0 && validation == 0 { train } else { validation };
+    if config.train.recalibrate && calibrated < ROUGH_CALIBRATION {
+        progress.note(&format!("only {} to calibrate on: uncertainties are rough", count(calibrated, "row")));
     }
 }
 

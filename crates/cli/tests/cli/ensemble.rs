@@ -51,7 +51,9 @@ fn without_neighbours_the_file_is_smaller_and_says_nothing_of_familiarity() {
 fn new_rows_join_a_model_and_their_worth_is_told() {
     let folder = Folder::new();
     folder.write("t.csv", linear(120));
-    folder.write("more.csv", linear(60));
+    let all = linear(180);
+    let more = all.lines().take(1).chain(all.lines().skip(121)).collect::<Vec<_>>().join("\n");
+    folder.write("more.csv", more + "\n");
     folder.train(&format!("t.csv --target y -o m.ign --no-report --quiet {ENSEMBLE}")).succeeds();
     let before = folder.read("m.ign");
     let run = folder.ign("update m.ign more.csv --dry-run").succeeds();
@@ -66,6 +68,10 @@ fn new_rows_join_a_model_and_their_worth_is_told() {
     let run = folder.ign("update m.ign more.csv").succeeds();
     assert!(run.stdout.contains("60 rows added, 180 kept"), "{}", run.stdout);
     assert_eq!(folder.read("m.ign"), folder.read("n.ign"));
+    let run = folder.ign("update m.ign more.csv").succeeds();
+    assert!(run.stdout.contains("in the model already"), "{}", run.stdout);
+    assert_eq!(folder.read("m.ign"), folder.read("n.ign"));
+    folder.refuses("update m.ign more.csv -o more.csv", &["more.csv", "overwrite"]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub use custom::{CustomSchema, CustomShape, Labels};
 pub(crate) use inputs::conform_images;
 pub use inputs::{Images, Inputs, Matrix};
 pub use prepared::Prepared;
-pub(crate) use prepared::Values;
+pub(crate) use prepared::{Values, WILDEST};
 pub use schema::Schema;
 pub use source::{Dataset, DatasetReader};
 pub(crate) use source::{Loaded, Origin};

@@ -61,7 +61,7 @@ impl Values {
 }
 
 /// A standardised target ends here, so that one wild cell stays finite in 32 bits and in squares of it.
-const WILDEST: f64 = 1e6;
+pub(crate) const WILDEST: f64 = 1e6;
 
 impl Prepared {
     /// Splits and encodes what there is to learn from.

@@ -1,12 +1,13 @@
 //! New labelled rows for a model that keeps rows: they join the neighbours and the calibration, networks stay as they are.
 
 use super::{EncodedData, Model, RegressionBatch, Score, Scores, TargetUse};
-use crate::dataset::{Dataset, Inputs, Matrix, Values};
+use crate::dataset::{Dataset, Inputs, Matrix, Values, WILDEST};
 use crate::error::Error;
 use crate::explain::Observed;
 use crate::neighbours::{ClassNeighbours, KeptRows, Neighbours};
 use crate::nn::Mode;
 use crate::train::{Begin, Joining};
+use std::collections::HashSet;
 
 /// Parts of the new rows that are left out in turns, to see what the others are worth; of many rows two, which takes less time.
 const PARTS: usize = 5;
@@ -63,11 +64,20 @@ impl Model {
         }
         let EncodedData { inputs, observed, mut notes, file_notes, .. } = encoded;
         notes.extend(file_notes);
-        let added = inputs.rows();
-        let rows: Vec<usize> = (0..added).collect();
         let Some(observed) = observed else {
             return Err(Error::inputs("rows with targets", "rows without"));
         };
+        let all = inputs.rows();
+        let (inputs, observed) = self.without_known(inputs, observed, &kept)?;
+        let added = inputs.rows();
+        if added < all {
+            notes.push(format!("{} of {all} rows are in the model already and are left out", all - added));
+        }
+        if added == 0 {
+            let (before, after) = (Scores::new(), None);
+            return Ok(Update { added, kept: kept.len(), before, after, notes });
+        }
+        let rows: Vec<usize> = (0..added).collect();
         let features = self.encode(&inputs, &rows)?;
         let x = if members {
             inputs.numbers(kept.width, &rows, Mode::Predict)?
@@ -97,6 +107,53 @@ impl Model {
         Ok(Update { added, kept: total, before, after, notes })
     }
 
+    /// Rows of a table but for those that the model keeps: a row that counts twice would be believed.
+    fn without_known(
+        &self,
+        inputs: Inputs,
+        observed: Observed,
+        kept: &KeptRows,
+    ) -> Result<(Inputs, Observed), Error> {
+        let (Inputs::Table(matrix), Some(_)) = (&inputs, &self.header.ensemble) else {
+            return Ok((inputs, observed));
+        };
+        let (d, c) = (kept.width, kept.y.len() / kept.len());
+        let label = |row: usize| match &observed {
+            Observed::Numbers(y) => self.standardised(&y[row * c..][..c]),
+            Observed::Classes(labels) => vec![labels[row] as f32],
+        };
+        let known: HashSet<(&[u8], &[u8])> = (kept.x.chunks_exact(d).zip(kept.y.chunks_exact(c)))
+            .map(|(x, y)| (bytemuck::cast_slice(x), bytemuck::cast_slice(y)))
+            .collect();
+        let is_new = |row: &usize| {
+            let y = label(*row);
+            !known.contains(&(bytemuck::cast_slice(&matrix.x[row * d..][..d]), bytemuck::cast_slice(&y)))
+        };
+        let rows: Vec<usize> = (0..matrix.rows()).filter(is_new).collect();
+        if rows.len() == matrix.rows() {
+            return Ok((inputs, observed));
+        }
+        let x = inputs.numbers(d, &rows, Mode::Predict)?;
+        let absent =
+            rows.iter().enumerate().filter_map(|(i, row)| Some((i, matrix.absent.get(row)?.clone())));
+        let absent = absent.collect();
+        let chosen = match &observed {
+            Observed::Numbers(y) => {
+                Observed::Numbers(rows.iter().flat_map(|&row| &y[row * c..][..c]).copied().collect())
+            }
+            Observed::Classes(labels) => Observed::Classes(rows.iter().map(|&row| labels[row]).collect()),
+        };
+        Ok((Inputs::Table(Matrix { x, width: d, absent, ..Matrix::default() }), chosen))
+    }
+
+    /// Numbers of one row as the networks know them; wild ones end where they do in training.
+    fn standardised(&self, y: &[f64]) -> Vec<f32> {
+        let standard = |(y, target): (&f64, &data::TargetColumn)| {
+            ((y - target.mean) / target.std).clamp(-WILDEST, WILDEST) as f32
+        };
+        y.iter().zip(self.header.schema.numbers()).map(standard).collect()
+    }
+
     /// New rows with numbers, and their squared errors.
     fn new_numbers(
         &self,
@@ -107,19 +164,16 @@ impl Model {
     ) -> Result<KeptRows, Error> {
         let targets = self.header.schema.numbers();
         let said = self.predict_numbers(inputs, rows)?;
-        let standard = |(at, &y): (usize, &f64)| {
-            let target = &targets[at % targets.len()];
-            ((y - target.mean) / target.std) as f32
-        };
         let error = |(at, (&y, &mean)): (usize, (&f64, &f64))| {
-            (((y - mean) / targets[at % targets.len()].std).powi(2)).min(f64::from(f32::MAX)) as f32
+            ((y - mean) / targets[at % targets.len()].std).powi(2).min(WILDEST.powi(2)) as f32
         };
         let errors = match self.header.ensemble {
             Some(_) => y.iter().zip(&said.mean).enumerate().map(error).collect(),
             None => Vec::new(),
         };
         let width = x.len() / rows.len().max(1);
-        Ok(KeptRows { x, y: y.iter().enumerate().map(standard).collect(), errors, folds: Vec::new(), width })
+        let y = y.chunks_exact(targets.len()).flat_map(|y| self.standardised(y)).collect();
+        Ok(KeptRows { x, y, errors, folds: Vec::new(), width })
     }
 
     /// Scores of all new rows, each predicted after the other parts had joined the kept rows.

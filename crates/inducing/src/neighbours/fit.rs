@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 /// The least variance of a label's noise, of standardised targets: copies of a row may agree by chance.
-const NOISE_FLOOR: f64 = 1e-6;
+const NOISE_FLOOR: f64 = 5e-4;
 /// Rows that a thread takes at a time; sums are of such blocks, so they do not depend on the threads.
 const BLOCK: usize = 16;
 /// Adam's step.
