@@ -129,7 +129,7 @@ impl<'a> Known<'a> {
         };
         let mut locals = self.local(&stack, &residuals, &vec![0.0; n], &found);
         stack.weights = self.weights(&locals, spread, feature_count > 0);
-        self.shrink = self.shrinkage(&stack, &locals);
+        self.shrink = self.shrinkage(&stack, &locals, spread);
         let errors: Vec<f32> = (0..n).map(|i| self.error(&stack, &locals[i], i).powi(2) as f32).collect();
         stack.usual_error = errors.iter().map(|&e| f64::from(e)).sum::<f64>() / n as f64;
         let alone = locals.iter().zip(&self.y).map(|(local, &y)| (f64::from(y) - local.mean).powi(2));
@@ -280,10 +280,10 @@ impl<'a> Known<'a> {
         simplex(&errors, if with_features { 3 } else { 2 })
     }
 
-    /// Root of `1 − (w₁ + w₃)² (1/R − 1/E) V̄/M`: members' variance V̄ falls with their number, of the mean squared error M the rest
-    /// stays.
-    fn shrinkage(&self, stack: &Stack, locals: &[Local]) -> f64 {
-        const MOST: f64 = 0.75;
+    /// Root of `1 − (1/R − 1/E)(w₁²V_f + w₃²V_h + 2w₁w₃ min(V_f, V_h))/M`: the variances V of members fall with their number, of the
+    /// mean squared error M the rest stays, and at least half of it.
+    fn shrinkage(&self, stack: &Stack, locals: &[Local], spread: f64) -> f64 {
+        const MOST: f64 = 0.5;
         if self.repeats < 2 {
             return 1.0; // One member has no variance to be seen.
         }
@@ -291,7 +291,9 @@ impl<'a> Known<'a> {
         let squares: f64 = (0..self.len()).map(|i| self.error(stack, &locals[i], i).powi(2)).sum();
         let share = 1.0 / self.repeats as f64 - 1.0 / self.folds.len() as f64;
         let [members, _, features] = stack.weights;
-        let less = (members + features).powi(2) * share * self.var.iter().sum::<f64>() / n;
+        let own = self.var.iter().sum::<f64>() / n;
+        let both = 2.0 * members * features * own.min(spread);
+        let less = share * (members.powi(2) * own + features.powi(2) * spread + both);
         (1.0 - (less * n / squares.max(1e-12)).min(MOST)).sqrt()
     }
 
