@@ -78,22 +78,22 @@ impl Model {
             return Ok(Update { added, kept: kept.len(), before, after, notes });
         }
         let rows: Vec<usize> = (0..added).collect();
-        let features = self.encode(&inputs, &rows)?;
         let x = if members {
             inputs.numbers(kept.width, &rows, Mode::Predict)?
         } else {
+            let features = self.encode(&inputs, &rows)?;
             self.feature_coordinates(&features, &self.latent(&features).mean)
         };
-        let new = match &observed {
-            Observed::Numbers(y) => self.new_numbers(&inputs, &rows, y, x)?,
+        let (new, before) = match &observed {
+            Observed::Numbers(y) => {
+                let said = self.predict_numbers(&inputs, &rows)?;
+                (self.new_numbers(&said, y, x), self.score(&said, y)?)
+            }
             Observed::Classes(labels) => {
                 let y = labels.iter().map(|&label| label as f32).collect();
-                KeptRows { x, y, errors: Vec::new(), folds: Vec::new(), width: kept.width }
+                let new = KeptRows { x, y, errors: Vec::new(), folds: Vec::new(), width: kept.width };
+                (new, self.score_classes(&inputs, &rows, labels)?)
             }
-        };
-        let before = match &observed {
-            Observed::Numbers(y) => self.score(&self.predict_numbers(&inputs, &rows)?, y)?,
-            Observed::Classes(y) => self.score_classes(&inputs, &rows, y)?,
         };
         let after = match added {
             ..PARTS => None,
@@ -154,16 +154,9 @@ impl Model {
         y.iter().zip(self.header.schema.numbers()).map(standard).collect()
     }
 
-    /// New rows with numbers, and their squared errors.
-    fn new_numbers(
-        &self,
-        inputs: &Inputs,
-        rows: &[usize],
-        y: &[f64],
-        x: Vec<f32>,
-    ) -> Result<KeptRows, Error> {
+    /// New rows with numbers, and the squared errors of what was said of them.
+    fn new_numbers(&self, said: &RegressionBatch, y: &[f64], x: Vec<f32>) -> KeptRows {
         let targets = self.header.schema.numbers();
-        let said = self.predict_numbers(inputs, rows)?;
         let error = |(at, (&y, &mean)): (usize, (&f64, &f64))| {
             ((y - mean) / targets[at % targets.len()].std).powi(2).min(WILDEST.powi(2)) as f32
         };
@@ -171,9 +164,9 @@ impl Model {
             Some(_) => y.iter().zip(&said.mean).enumerate().map(error).collect(),
             None => Vec::new(),
         };
-        let width = x.len() / rows.len().max(1);
+        let width = x.len() * targets.len() / y.len().max(1);
         let y = y.chunks_exact(targets.len()).flat_map(|y| self.standardised(y)).collect();
-        Ok(KeptRows { x, y, errors, folds: Vec::new(), width })
+        KeptRows { x, y, errors, folds: Vec::new(), width }
     }
 
     /// Scores of all new rows, each predicted after the other parts had joined the kept rows.

@@ -101,18 +101,19 @@ mod tests {
 
     #[test]
     fn what_lies_in_the_directions_of_the_images_is_drawn_and_the_rest_is_left() {
-        // Rows in a plane of eight dimensions, around a mean.
+        // Rows in four of eight dimensions, around a mean: as many directions as there are components.
         let (n, d) = (200, 8);
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let plane = [[1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0, 0.0, 0.0, 0.0, 0.0]];
         let mut point = || {
-            let (a, b): (f32, f32) = (rng.random_range(-3.0..3.0), rng.random_range(-1.0..1.0));
-            (0..d).map(|j| 0.5 + a * plane[0][j] + b * plane[1][j]).collect::<Vec<f32>>()
+            let along: [f32; 4] = [3.0, 2.0, 1.5, 1.0].map(|size: f32| rng.random_range(-size..size));
+            (0..d).map(|j| 0.5 + along[j / 2] * if j % 2 == 0 { 1.0 } else { -1.0 }).collect::<Vec<f32>>()
         };
         let x: Vec<f32> = (0..n).flat_map(|_| point()).collect();
-        // Four components of a plane: two are noise of rounding, and the fit says so or draws the plane.
-        let Some(fitted) = Reconstruction::fit(&x, d, 0) else { return };
+        let fitted = Reconstruction::fit(&x, d, 0).expect("enough rows");
         assert!(fitted.errors(&x).iter().all(|e| *e < 1e-6));
+        // Both pixels of a pair the same is what no row does: two of them, one each from the mean.
+        let other: Vec<f32> = (0..d).map(|j| if j < 2 { 1.5 } else { 0.5 }).collect();
+        assert!((fitted.errors(&other)[0] - 2.0).abs() < 0.1, "{:?}", fitted.errors(&other));
         let gram = |i: usize, j: usize| -> f32 {
             (0..d).map(|k| fitted.components[i * d + k] * fitted.components[j * d + k]).sum()
         };

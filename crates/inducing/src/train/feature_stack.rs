@@ -3,8 +3,9 @@
 //! ```text
 //! v = 1 − k_φNᵀ (K_NN + τI)⁻¹ k_Nφ        N: the nearest training rows in [φ/ℓ₁ | t/ℓ₂], k = exp(−r)
 //! ```
-//! φ are features, t latent means (of classes tanh(f/4)): v is large where an input is like none, and between the classes, where few are. v joins the latent variance before it is recalibrated. Both ℓ are chosen by the validation rows, whose features are as honest as those
-//! of new inputs; their distances say what is usual.
+//! φ are features, t latent means (of classes tanh(f/4)): v is large where an input is like none, and between the classes, where few
+//! are. v joins the latent variance before it is recalibrated. Both ℓ are chosen by the validation rows, whose features are as honest
+//! as those of new inputs; their distances say what is usual.
 
 use super::class_stack::{Near, fit_prior};
 use super::join::{calibrate, calibrate_classes};

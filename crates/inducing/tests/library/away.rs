@@ -1,28 +1,12 @@
 //! Away from the data: absent cells, rows that join later, features of single networks.
 
 use crate::fixture::{
-    bytes, classes, encoded, model, noise, normal, predict, predict_classes, resolve, stripes, table,
+    bytes, classes, encoded, model, noise, normal, predict, predict_classes, small_members, stripes, table,
 };
 use data::Column;
 use inducing::config::ProblemKind;
 use inducing::model::{Score, TargetUse};
-use inducing::{Config, Dataset, Model, Trainer};
-
-/// Small members.
-const SMALL: [&str; 8] = [
-    "data.target=[\"y\"]",
-    "train.pretrain_min_steps=250",
-    "train.pretrain_epochs=5",
-    "encoder.hidden=[32]",
-    "encoder.frequencies=4",
-    "encoder.embedding_width=4",
-    "gp.inducing=16",
-    "train.crossfit_folds=3",
-];
-
-fn small(kind: ProblemKind, more: &[&str]) -> Config {
-    resolve(kind, "default", &[&SMALL, more].concat()).expect("valid settings")
-}
+use inducing::{Dataset, Model, Trainer};
 
 /// `y = 3a + b/2 + noise`, with gaps in `b` where asked for.
 fn sums(rows: usize, seed: u64, gaps: bool) -> data::Table {
@@ -50,7 +34,7 @@ fn y_of(table: &data::Table) -> Vec<f64> {
 
 #[test]
 fn a_cell_that_was_never_empty_in_training_widens_by_what_it_is_worth() {
-    let model = model(&sums(300, 0, false), &small(ProblemKind::Regression, &[]));
+    let model = model(&sums(300, 0, false), &small_members(ProblemKind::Regression, &[]));
     let new = sums(200, 1, false);
     let whole = predict(&model, &encoded(&model, &new));
     let [no_a, no_b] = ["a", "b"].map(|name| predict(&model, &encoded(&model, &without(&new, name))));
@@ -70,7 +54,7 @@ fn a_cell_that_was_never_empty_in_training_widens_by_what_it_is_worth() {
 
 #[test]
 fn a_cell_that_was_empty_in_training_is_nothing_new() {
-    let model = model(&sums(300, 0, true), &small(ProblemKind::Regression, &[]));
+    let model = model(&sums(300, 0, true), &small_members(ProblemKind::Regression, &[]));
     let prediction = predict(&model, &encoded(&model, &without(&sums(50, 1, false), "b")));
     assert!(prediction.familiarity.iter().any(|&p| p > 0.1), "{:?}", prediction.familiarity);
 }
@@ -84,7 +68,7 @@ fn a_row_with_nothing_in_it_is_of_any_class() {
         counts[0] as f64 / (counts[0] + counts[1]) as f64
     };
     for more in [&[][..], &["neighbours.count=0"]] {
-        let model = model(&rows, &small(ProblemKind::Classification, more));
+        let model = model(&rows, &small_members(ProblemKind::Classification, more));
         let prediction = predict_classes(&model, &encoded(&model, &empty));
         // Thirty-two rows stand in for it: a share of a half is uncertain by a tenth.
         assert!((prediction.p[0] - counts(&model)).abs() < 0.25, "{} {}", prediction.p[0], counts(&model));
@@ -95,7 +79,7 @@ fn a_row_with_nothing_in_it_is_of_any_class() {
 
 #[test]
 fn absent_cells_of_one_row_change_no_other_row() {
-    let model = model(&sums(200, 0, false), &small(ProblemKind::Regression, &[]));
+    let model = model(&sums(200, 0, false), &small_members(ProblemKind::Regression, &[]));
     let new = sums(60, 1, false);
     let mut b = match &new.columns()[1] {
         Column::Number(b) => b.clone(),
@@ -124,7 +108,7 @@ fn added_rows_teach_and_the_file_keeps_them() {
             .collect();
         table([("x", x), ("y", y)])
     };
-    let mut model = model(&part(200, -3.0, 1), &small(ProblemKind::Regression, &[]));
+    let mut model = model(&part(200, -3.0, 1), &small_members(ProblemKind::Regression, &[]));
     let (more, test) = (part(150, 0.0, 2), part(100, 0.0, 3));
     let rmse = |model: &Model| {
         let prediction = predict(model, &encoded(model, &test));
@@ -156,7 +140,8 @@ fn added_rows_teach_and_the_file_keeps_them() {
 
 #[test]
 fn added_classes_join_the_neighbours() {
-    let mut model = model(&classes(200, &["low", "high"], 0), &small(ProblemKind::Classification, &[]));
+    let mut model =
+        model(&classes(200, &["low", "high"], 0), &small_members(ProblemKind::Classification, &[]));
     let update = model.update(&Dataset::from_table(classes(100, &["low", "high"], 1))).expect("its schema");
     assert_eq!((update.added, update.kept), (100, 300));
     let prediction = predict_classes(&model, &encoded(&model, &classes(50, &["low", "high"], 2)));
@@ -167,11 +152,13 @@ fn added_classes_join_the_neighbours() {
 fn an_update_is_refused_where_it_cannot_be() {
     let rows = sums(120, 0, false);
     let quick = ["train.pretrain_min_steps=20"];
-    let mut plain =
-        model(&rows, &small(ProblemKind::Regression, &[&quick[..], &["neighbours.count=0"]].concat()));
+    let mut plain = model(
+        &rows,
+        &small_members(ProblemKind::Regression, &[&quick[..], &["neighbours.count=0"]].concat()),
+    );
     let error = plain.update(&Dataset::from_table(rows.clone())).expect_err("it keeps no rows");
     assert!(error.to_string().contains("keeps training rows"), "{error}");
-    let mut model = model(&rows, &small(ProblemKind::Regression, &quick));
+    let mut model = model(&rows, &small_members(ProblemKind::Regression, &quick));
     let before = bytes(&model);
     let other = table([("a", vec![1.0, 2.0]), ("y", vec![1.0, 2.0])]);
     let error = model.update(&Dataset::from_table(other)).expect_err("a column is missing");

@@ -2,28 +2,11 @@
 
 use crate::fixture::{
     bytes, classes, encoded, model, noise, normal, on_threads, predict, predict_classes, reordered, resolve,
-    table,
+    small_members, table,
 };
-use inducing::Config;
 use inducing::config::ProblemKind;
 use inducing::model::{Component, Density, RegressionBatch, Score};
 use inducing::{Dataset, Error, Model, Trainer};
-
-/// Small members.
-const SMALL: [&str; 8] = [
-    "data.target=[\"y\"]",
-    "train.pretrain_min_steps=250",
-    "train.pretrain_epochs=5",
-    "encoder.hidden=[32]",
-    "encoder.frequencies=4",
-    "encoder.embedding_width=4",
-    "gp.inducing=16",
-    "train.crossfit_folds=3",
-];
-
-fn small(kind: ProblemKind, more: &[&str]) -> Config {
-    resolve(kind, "ensemble", &[&SMALL, more].concat()).expect("valid settings")
-}
 
 /// A wave with a gap from 0 to 2, noisier on the right.
 fn wave(rows: usize) -> data::Table {
@@ -50,7 +33,7 @@ fn of(model: &Model, points: &[f64]) -> RegressionBatch {
 
 #[test]
 fn a_wave_is_unsure_in_its_gap_and_beyond_and_noisier_where_it_is() {
-    let model = model(&wave(300), &small(ProblemKind::Regression, &[]));
+    let model = model(&wave(300), &small_members(ProblemKind::Regression, &[]));
     let prediction = of(&model, &[-3.0, -1.0, 1.0, 3.0, 40.0]);
     let [left, inside, gap, right, far] = prediction.std[..] else { panic!("five rows") };
     assert!(gap > 3.0 * inside && gap > 3.0 * left, "{:?}", prediction.std);
@@ -70,7 +53,7 @@ fn a_wave_is_unsure_in_its_gap_and_beyond_and_noisier_where_it_is() {
 
 #[test]
 fn scores_out_of_fold_are_those_of_rows_never_seen() {
-    let model = model(&wave(400), &small(ProblemKind::Regression, &[]));
+    let model = model(&wave(400), &small_members(ProblemKind::Regression, &[]));
     let Score::Number(scores) = &model.header().metrics["out_of_fold"]["y"] else { panic!("numbers") };
     assert!((0.88..=0.99).contains(&scores.coverage_95), "{scores:?}");
     // New rows of the same wave.
@@ -86,7 +69,7 @@ fn scores_out_of_fold_are_those_of_rows_never_seen() {
 
 #[test]
 fn a_row_is_predicted_to_the_bit_alone_in_company_from_a_file_and_on_two_threads() {
-    let (table, config) = (wave(200), small(ProblemKind::Regression, &[]));
+    let (table, config) = (wave(200), small_members(ProblemKind::Regression, &[]));
     let one = on_threads(1, || model(&table, &config));
     let two = on_threads(2, || model(&table, &config));
     assert_eq!(bytes(&one), bytes(&two));
@@ -106,7 +89,7 @@ fn a_row_is_predicted_to_the_bit_alone_in_company_from_a_file_and_on_two_threads
 #[test]
 fn classes_far_from_all_rows_have_their_frequencies() {
     let rows = classes(300, &["low", "high"], 0);
-    let model = model(&rows, &small(ProblemKind::Classification, &[]));
+    let model = model(&rows, &small_members(ProblemKind::Classification, &[]));
     let near = predict_classes(&model, &encoded(&model, &rows));
     assert!(near.p.chunks(2).all(|p| (p[0] + p[1] - 1.0).abs() < 1e-12));
     let Score::Classes(scores) = &model.header().metrics["out_of_fold"]["y"] else { panic!("classes") };
@@ -138,7 +121,7 @@ fn awkward_tables_are_learned_or_refused_but_never_panic() {
         ])
     };
     for table in [same(40), copies(60), wave(5), wave(9), wave(17)] {
-        let config = small(ProblemKind::Regression, &["train.pretrain_min_steps=20"]);
+        let config = small_members(ProblemKind::Regression, &["train.pretrain_min_steps=20"]);
         let model = model(&table, &config);
         let prediction = predict(&model, &encoded(&model, &table));
         let finite = |values: &[f64]| values.iter().all(|x| x.is_finite());
@@ -149,8 +132,10 @@ fn awkward_tables_are_learned_or_refused_but_never_panic() {
         );
     }
     let rare = classes(24, &["a", "b", "c"], 1);
-    let model =
-        crate::fixture::model(&rare, &small(ProblemKind::Classification, &["train.pretrain_min_steps=20"]));
+    let model = crate::fixture::model(
+        &rare,
+        &small_members(ProblemKind::Classification, &["train.pretrain_min_steps=20"]),
+    );
     assert!(predict_classes(&model, &encoded(&model, &rare)).p.iter().all(|p| (0.0..=1.0).contains(p)));
 }
 
@@ -166,7 +151,7 @@ fn more_neighbours_than_a_model_may_have_are_refused_before_training() {
 fn without_neighbours_no_row_is_kept() {
     let model = model(
         &wave(100),
-        &small(ProblemKind::Regression, &["neighbours.count=0", "train.pretrain_min_steps=20"]),
+        &small_members(ProblemKind::Regression, &["neighbours.count=0", "train.pretrain_min_steps=20"]),
     );
     assert!(!model.keeps_rows() && model.header().ensemble.is_some());
     let prediction = of(&model, &[0.5]);
@@ -181,7 +166,7 @@ fn an_interrupted_ensemble_goes_on_to_the_same_bytes() {
     std::fs::write(&path, format!("x,y\n{}\n", rows.join("\n"))).expect("writable");
     let data = Dataset::read(&path).and_then(|data| data.target("y")).expect("a table");
     let trainer = || {
-        let config = small(ProblemKind::Regression, &["train.pretrain_min_steps=20"]);
+        let config = small_members(ProblemKind::Regression, &["train.pretrain_min_steps=20"]);
         Trainer::new(&data).config(config)
     };
     let whole = trainer().fit().expect("a model");

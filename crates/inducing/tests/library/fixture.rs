@@ -24,6 +24,23 @@ pub(crate) const TINY: [&str; 11] = [
     "encoder.embedding_width=4",
 ];
 
+/// Settings with which members of an ensemble learn the target `y` of a few hundred rows in a second.
+pub(crate) const SMALL_MEMBERS: [&str; 8] = [
+    "data.target=[\"y\"]",
+    "train.pretrain_min_steps=250",
+    "train.pretrain_epochs=5",
+    "encoder.hidden=[32]",
+    "encoder.frequencies=4",
+    "encoder.embedding_width=4",
+    "gp.inducing=16",
+    "train.crossfit_folds=3",
+];
+
+/// The same, and then `more`.
+pub(crate) fn small_members(kind: ProblemKind, more: &[&str]) -> Config {
+    resolve(kind, "default", &[&SMALL_MEMBERS, more].concat()).expect("valid settings")
+}
+
 /// The configuration of some settings.
 pub(crate) fn resolve(kind: ProblemKind, preset: &str, settings: &[&str]) -> Result<Config, Error> {
     let start = Settings::default().preset(preset);

@@ -1,8 +1,8 @@
 //! Which rows of a pool are worth a label: what must hold of a single row, of a batch, and of every kind of model.
 
 use crate::fixture::{
-    all, classes, encoded, model, noise, normal, on_threads, resolve, stripes, table, tiny, tiny_classes,
-    tiny_images,
+    all, classes, encoded, model, noise, normal, on_threads, small_members, stripes, table, tiny,
+    tiny_classes, tiny_images,
 };
 use data::Table;
 use inducing::config::ProblemKind;
@@ -13,18 +13,7 @@ use std::sync::LazyLock;
 
 /// Small members that keep rows.
 fn small(kind: ProblemKind) -> Config {
-    let settings = [
-        "data.target=[\"y\"]",
-        "train.pretrain_min_steps=250",
-        "train.pretrain_epochs=5",
-        "encoder.hidden=[32]",
-        "encoder.frequencies=4",
-        "encoder.embedding_width=4",
-        "gp.inducing=16",
-        "train.crossfit_folds=3",
-        "train.crossfit_repeats=1",
-    ];
-    resolve(kind, "ensemble", &settings).expect("valid settings")
+    small_members(kind, &["train.crossfit_repeats=1"])
 }
 
 /// A model of sin(1.5x) that has seen −4 to 0 and 2 to 4.
