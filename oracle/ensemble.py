@@ -77,7 +77,10 @@ def predict_stack(c, header, tensors, inputs, networks, mean, var):
     w, a = stack["weights"], stack["parts"]
     mu = (1 - t) * (w[0] * mean + w[1] * g + w[2] * h) + t * usual
     unusual = stack.get("caution", 1.0) * np.maximum(v_g - stack["usual_variance"], 0)
-    var_latent = np.maximum(a[0] * var + a[1] * v_g + a[2] * (mean - g) ** 2 + a[3] * v_h + unusual, t)
+    b, usual_gap = stack.get("gap_weights", [0, 0]), stack.get("gap_thresholds", [0, 0])
+    apart = (mean - g) ** 2
+    gap = b[0] * np.maximum(v_g - usual_gap[0], 0) + b[1] * np.maximum(apart - usual_gap[1], 0)
+    var_latent = np.maximum(a[0] * var + a[1] * v_g + a[2] * apart + a[3] * v_h + unusual + gap, t)
     std = np.sqrt(var_latent + a[4] * noise + stack["noise"])
     familiar = familiarity(stack["distances"], distance_of(r))
     return Stacked(mu, var_latent, mixture(stack, mu, std, r, y[found]), familiar, near_ties | ties)

@@ -7,7 +7,7 @@ import zlib
 
 import numpy as np
 
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 
 
 def read_model(path):

@@ -61,9 +61,12 @@ def nearest(points, queries, count, exact=True):
 def correlation(family, r):
     if family == "half":
         return np.exp(-r)
-    assert family == "three_halves", family
-    u = np.sqrt(3) * r
-    return (1 + u) * np.exp(-u)
+    if family == "three_halves":
+        u = np.sqrt(3) * r
+        return (1 + u) * np.exp(-u)
+    assert family == "five_halves", family
+    u = np.sqrt(5) * r
+    return (1 + u + u ** 2 / 3) * np.exp(-u)
 
 
 def condition(process, points, labels, found, queries):

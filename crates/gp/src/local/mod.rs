@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! g(x) = k_xNᵀ (K_NN + τI)⁻¹ y_N        v(x) = s − k_xNᵀ (K_NN + τI)⁻¹ k_Nx
-//! k(a, b) = s·ρ(r)        r² = Σ_j (a_j − b_j)²/ℓ²_group(j)        ρ = exp(−r)  or  (1 + √3r)·exp(−√3r)
+//! k(a, b) = s·ρ(r)        r² = Σ_j (a_j − b_j)²/ℓ²_group(j)        ρ = exp(−r),  (1 + u)·exp(−u), u = √3r,  or  (1 + u + u²/3)·exp(−u), u = √5r
 //! ```
 //! The rows `N` join the inducing points of a network with their own, noisy labels; by the paper's Proposition 2 they can only
 //! lower a variance. Coordinates that share a group share a length scale. Points are taken as differences from x: rows that
@@ -23,6 +23,8 @@ pub enum Matern {
     Half,
     /// ν = 3/2: `(1 + √3r)·exp(−√3r)`.
     ThreeHalves,
+    /// ν = 5/2: `(1 + √5r + 5r²/3)·exp(−√5r)`.
+    FiveHalves,
 }
 
 impl Matern {
@@ -34,15 +36,23 @@ impl Matern {
                 let u = 3f64.sqrt() * r;
                 (1.0 + u) * (-u).exp()
             }
+            Self::FiveHalves => {
+                let u = 5f64.sqrt() * r;
+                (1.0 + u + u * u / 3.0) * (-u).exp()
+            }
         }
     }
 
-    /// `−ρ'(r)/r`, finite at zero for ν = 3/2; for ν = 1/2 a point on another has no slope.
+    /// `−ρ'(r)/r`, finite at zero but for ν = 1/2, where a point on another has no slope.
     fn decline(self, r: f64) -> f64 {
         match self {
             Self::Half if r > 0.0 => (-r).exp() / r,
             Self::Half => 0.0,
             Self::ThreeHalves => 3.0 * (-(3f64.sqrt()) * r).exp(),
+            Self::FiveHalves => {
+                let u = 5f64.sqrt() * r;
+                5.0 / 3.0 * (1.0 + u) * (-u).exp()
+            }
         }
     }
 }

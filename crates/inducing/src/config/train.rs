@@ -94,6 +94,9 @@ pub struct TrainConfig {
     /// How often the rows are parted into folds.
     #[serde(default = "one")]
     pub crossfit_repeats: NonZeroUsize,
+    /// Slabs of the inputs of a small table that are held out, to fit how much a variance grows in a gap; only for an ensemble.
+    #[serde(default)]
+    pub blocked_folds: usize,
     /// Weight of a class's rows.
     #[serde(default)]
     pub class_weights: ClassWeights,

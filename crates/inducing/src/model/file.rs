@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// Version of the layout that this program writes; it reads this one and all earlier ones.
-pub const FORMAT_VERSION: u32 = 5;
+pub const FORMAT_VERSION: u32 = 6;
 /// The one metadata key.
 const KEY: &str = "ign";
 /// A model is megabytes; nothing near this size is one.

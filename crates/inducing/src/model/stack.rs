@@ -4,6 +4,7 @@
 //! μ     = w₁f̄ + w₂g + w₃h                            f̄ mean of members, g of the process on the nearest rows,
 //!                                                     h of members with the nearest of the rows they left out
 //! var y = a₁v_f + a₂v_g + a₃(f̄−g)² + a₄v_h + a₅n + a₆ + κ·max(0, v_g − v₅₀)     n squared errors of the nearest rows
+//!         + b₁·max(0, v_g − v₉₅) + b₂·max(0, (f̄−g)² − d₉₅)                           in gaps, fitted to blocked folds
 //! p     = (λ·p₀ + Σ_j κ_j·N(y_j, η²)) / (λ + Σ_j κ_j)   p₀ a shape scaled by μ and var y, κ_j = exp(−r_j/r₀)
 //! ```
 //! Far from all rows μ goes over to a linear model, and the deviation is at least the targets' own deviation. All of it is fitted to rows
@@ -39,6 +40,12 @@ pub struct Stack {
     /// κ: squared errors of the stack over those of g alone, at most one.
     #[serde(default = "one")]
     pub caution: f64,
+    /// b₁, b₂: what counts more in a gap.
+    #[serde(default)]
+    pub gap_weights: [f64; 2],
+    /// v₉₅ and d₉₅, of held-out rows.
+    #[serde(default)]
+    pub gap_thresholds: [f64; 2],
     /// The mean squared error of held-out rows, which counts as one neighbour's.
     pub usual_error: f64,
     /// p₀ of a mean of zero and a deviation of one: weight, mean, deviation of each Gaussian.
@@ -119,6 +126,7 @@ impl Stack {
             && self.feature_process.as_ref().is_none_or(|process| process.is_sound(width + features + 1))
             && self.feature_count <= MOST_NEIGHBOURS
             && self.parts.iter().chain([&self.usual_error, &self.usual_variance, &self.caution]).all(share)
+            && self.gap_weights.iter().chain(&self.gap_thresholds).all(share)
             && positive(&self.noise)
             && !self.shape.is_empty()
             && self.shape.iter().all(|[w, m, s]| positive(w) && m.is_finite() && positive(s))
@@ -193,12 +201,14 @@ impl Stack {
         f * members + g * local + h * features
     }
 
-    /// `a₁v_f + a₂v_g + a₃(f̄−g)² + a₄v_h + κ·max(0, v_g − v₅₀)`
+    /// `a₁v_f + a₂v_g + a₃(f̄−g)² + a₄v_h + κ·max(0, v_g − v₅₀)` and what counts more in a gap.
     pub(crate) fn latent_variance(&self, query: Query<'_>, local: &Local) -> f64 {
         let [a, b, c, d, _] = self.parts;
         let unusual = self.caution * (local.var - self.usual_variance).max(0.0);
         let disagreement = (query.mean - local.mean).powi(2);
-        a * query.var + b * local.var + c * disagreement + d * query.features[1] + unusual
+        let excess = [local.var - self.gap_thresholds[0], disagreement - self.gap_thresholds[1]];
+        let gap: f64 = excess.iter().zip(&self.gap_weights).map(|(excess, b)| b * excess.max(0.0)).sum();
+        a * query.var + b * local.var + c * disagreement + d * query.features[1] + unusual + gap
     }
 }
 

@@ -247,7 +247,8 @@ impl Model {
         let (left_out, repeats) = (kept.left_out(self.networks.len()), kept.repeats());
         let inputs = Inputs::Table(Matrix { x: kept.x, width: kept.width, ..Matrix::default() });
         let rows: Vec<usize> = (0..inputs.rows()).collect();
-        let joining = Joining { inputs: &inputs, rows: &rows, left_out, repeats, labels };
+        let joining =
+            Joining { inputs: &inputs, rows: &rows, left_out, repeats, in_gaps: Vec::new(), labels };
         let (config, ensemble) = (self.header.config.clone(), self.header.ensemble.clone());
         // A row by its number among the kept ones names nothing outside.
         let joined = joining.join(self, &config, &Begin::From(ensemble.unwrap_or_default()));

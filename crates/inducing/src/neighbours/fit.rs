@@ -7,10 +7,17 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-/// The least variance of a label's noise, of standardised targets: copies of a row may agree by chance.
-const NOISE_FLOOR: f64 = 5e-4;
+/// The least variance of a label's noise, as a part of the labels' variance: copies of a row may agree by chance.
+const NOISE_FLOOR: f64 = 1e-6;
+/// Labels that vary less are constant, of standardised targets.
+pub(crate) const LEAST_SPREAD: f64 = 1e-9;
 /// Rows that a thread takes at a time; sums are of such blocks, so they do not depend on the threads.
 const BLOCK: usize = 16;
+/// A smoother family or a longer search must lower the error to this part: few rows prefer one by chance.
+const WORTH: f64 = 0.97;
+/// How often a search of at least this many rows goes on.
+const LONGER: u64 = 6;
+const MANY: usize = 1000;
 /// Adam's step.
 const RATE: f64 = 0.08;
 
@@ -58,7 +65,8 @@ impl Rows<'_> {
 /// Which pool a row is of, and which of it.
 pub(crate) type Place = (usize, usize);
 
-/// Both families, the better of them by the squared errors of rows that were left out.
+/// The best family by the squared errors of rows that were left out: smoother ones are tried as long as they help. Functions
+/// without noise gain from a longer search.
 pub(crate) fn fit(
     pools: &[Rows<'_>],
     start: LocalProcess,
@@ -66,9 +74,6 @@ pub(crate) fn fit(
     effort: Effort,
     seed: u64,
 ) -> LocalProcess {
-    let rough = climb(pools, start, k, effort, seed);
-    let other = LocalProcess { family: Matern::ThreeHalves, ..rough.clone() };
-    let other = climb(pools, other, k, Effort { rounds: effort.rounds.div_ceil(2), ..effort }, seed ^ 1);
     let judge = |process: &LocalProcess| -> f64 {
         let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 2);
         let chosen = choose(pools, 4000, &mut rng);
@@ -82,11 +87,32 @@ pub(crate) fn fit(
         let squares = chosen.par_iter().zip(&found).map_init(LocalSpace::default, square);
         squares.collect::<Vec<f64>>().iter().sum()
     };
-    if judge(&other) < judge(&rough) { other } else { rough }
+    let mut best = climb(pools, start, k, effort, seed);
+    let mut error = judge(&best);
+    let shorter = Effort { rounds: effort.rounds.div_ceil(2), ..effort };
+    for (family, salt) in [(Matern::ThreeHalves, 1), (Matern::FiveHalves, 3)] {
+        let smoother = climb(pools, LocalProcess { family, ..best.clone() }, k, shorter, seed ^ salt);
+        let its_error = judge(&smoother);
+        if its_error >= WORTH * error {
+            break;
+        }
+        (best, error) = (smoother, its_error);
+    }
+    let longer = if pools.iter().map(Rows::len).sum::<usize>() < MANY { 0 } else { LONGER };
+    for salt in 4..4 + longer {
+        let longer = climb(pools, best.clone(), k, shorter, seed ^ salt);
+        let its_error = judge(&longer);
+        if its_error >= WORTH * error {
+            break;
+        }
+        (best, error) = (longer, its_error);
+    }
+    best
 }
 
 fn climb(pools: &[Rows<'_>], mut process: LocalProcess, k: usize, effort: Effort, seed: u64) -> LocalProcess {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let log_spread = spread(pools).max(LEAST_SPREAD).ln();
     let parameters = process.log_lengths.len() + 2;
     let (mut first, mut second, mut t) = (vec![0.0; parameters], vec![0.0; parameters], 0);
     let total = (effort.rounds * effort.steps) as f64;
@@ -109,12 +135,18 @@ fn climb(pools: &[Rows<'_>], mut process: LocalProcess, k: usize, effort: Effort
                 let (m, v) = (*first / (1.0 - 0.9_f64.powi(t)), *second / (1.0 - 0.99_f64.powi(t)));
                 *theta -= rate * m / (v.sqrt() + 1e-8);
             }
-            process.log_noise = process.log_noise.clamp(NOISE_FLOOR.ln(), 2.0);
-            process.log_scale = process.log_scale.clamp(-7.0, 4.0);
+            process.log_noise = process.log_noise.clamp(log_spread + NOISE_FLOOR.ln(), log_spread + 2.0);
+            process.log_scale = process.log_scale.clamp(log_spread - 7.0, log_spread + 4.0);
             process.log_lengths.iter_mut().for_each(|log| *log = log.clamp(-5.0, 8.0));
         }
     }
     process
+}
+
+/// Mean square of the labels.
+pub(crate) fn spread(pools: &[Rows<'_>]) -> f64 {
+    let squares = pools.iter().flat_map(|pool| pool.labels).map(|y| f64::from(*y).powi(2));
+    squares.sum::<f64>() / pools.iter().map(Rows::len).sum::<usize>() as f64
 }
 
 /// Some rows at random.

@@ -7,7 +7,7 @@ mod reconstruction;
 mod search;
 
 pub(crate) use classes::ClassNeighbours;
-pub(crate) use fit::{Effort, Place, Rows, distances, fit, neighbours};
+pub(crate) use fit::{Effort, LEAST_SPREAD, Place, Rows, distances, fit, neighbours, spread};
 pub(crate) use kept::{KeptRows, folds_of};
 pub(crate) use reconstruction::{MOST_IMAGES, Reconstruction};
 pub(crate) use search::Index;

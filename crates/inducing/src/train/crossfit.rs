@@ -14,6 +14,14 @@ use rand_chacha::ChaCha8Rng;
 pub(crate) struct Member {
     pub(crate) train: Vec<usize>,
     pub(crate) held_out: Vec<usize>,
+    /// What scores its epochs, if not what it leaves out.
+    pub(crate) validation: Option<Vec<usize>>,
+}
+
+impl Member {
+    pub(crate) fn validation(&self) -> &[usize] {
+        self.validation.as_ref().unwrap_or(&self.held_out)
+    }
 }
 
 /// What a member says of the rows it left out.
@@ -58,7 +66,7 @@ impl Prepared {
                 let seed = config.seed ^ (0x00f0_1d5e_ed00 + repeat);
                 let held_out = data::fold(&self.train, &classes, folds, fold, seed);
                 let train = self.train.iter().copied().filter(|row| held_out.binary_search(row).is_err());
-                Member { train: train.collect(), held_out }
+                Member { train: train.collect(), held_out, validation: None }
             })
             .collect()
     }

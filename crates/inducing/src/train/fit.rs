@@ -1,6 +1,6 @@
 //! From data made ready to a model: training of one network or one for each class, recalibration, scores.
 
-use super::crossfit::Member;
+use super::crossfit::{HeldOutFold, Member, held_out};
 use super::join::{Begin, Joining, calibrate, calibrate_classes};
 use super::{
     Fitted, NetworkEvent, NetworkState, NetworkTrainer, Outcome, Phase, Targets, TrainError, TrainingData,
@@ -100,14 +100,15 @@ impl Prepared {
                 .collect(),
         };
         let members = if one_each.is_empty() { self.members(config) } else { Vec::new() };
+        let blocked = if members.is_empty() { Vec::new() } else { self.blocked_members(config) };
         let runs: Vec<Run<'_>> = match &members[..] {
             [] => {
                 let whole = |targets| Run { targets, train: &self.train, validation: &self.validation };
                 runs.into_iter().map(whole).collect()
             }
             members => {
-                let runs = members.iter();
-                runs.map(|m| Run { targets, train: &m.train, validation: &m.held_out }).collect()
+                let all = members.iter().chain(&blocked);
+                all.map(|m| Run { targets, train: &m.train, validation: m.validation() }).collect()
             }
         };
         let mut checkpoint = resume.unwrap_or_default();
@@ -137,7 +138,21 @@ impl Prepared {
                 Outcome::Finished(network) => fitted.push(*network),
             }
         }
-        Ok(Fit::Finished(Box::new(self.finish(config, shape, fitted, &members, threads)?)))
+        let in_gaps = fitted.split_off(fitted.len() - blocked.len());
+        let mut model = self.model(config, &shape, fitted, !members.is_empty(), threads)?;
+        if members.is_empty() {
+            self.recalibrate(&mut model, config)?;
+        } else {
+            let in_gaps = if blocked.is_empty() {
+                Vec::new()
+            } else {
+                let networks = self.model(config, &shape, in_gaps, true, threads)?;
+                self.left_out(&networks, config, &blocked)?
+            };
+            self.join(&mut model, config, &members, in_gaps)?;
+        }
+        self.score(&mut model)?;
+        Ok(Fit::Finished(Box::new(model)))
     }
 
     fn train(
@@ -156,13 +171,13 @@ impl Prepared {
             .run(resume, &mut |event| hub.on_event(k, &event))
     }
 
-    /// Recalibrates on the validation part and scores what was held out.
-    fn finish(
+    /// Puts networks together.
+    fn model(
         &self,
         config: &Config,
-        encoder: EncoderShape,
+        encoder: &EncoderShape,
         fitted: Vec<Fitted>,
-        members: &[Member],
+        is_ensemble: bool,
         threads: usize,
     ) -> Result<Model, Error> {
         let kernel = |head: &FittedHead| match head {
@@ -180,7 +195,7 @@ impl Prepared {
             ign_version: env!("CARGO_PKG_VERSION").into(),
             config: config.clone(),
             schema: self.schema.clone(),
-            encoder,
+            encoder: encoder.clone(),
             feature_scale: first.feature_scale,
             kernel: first.kernel,
             calibration: vec![Calibration::none(); self.schema.numbers().len()],
@@ -190,21 +205,28 @@ impl Prepared {
             history: first.history,
             metrics: BTreeMap::new(),
             others: headers,
-            ensemble: (!members.is_empty()).then(Ensemble::default),
+            ensemble: is_ensemble.then(Ensemble::default),
             feature_stack: None,
         };
-        let mut model = Model::new(header, networks, self.factory.as_ref(), threads)?;
-        if !members.is_empty() {
-            self.join(&mut model, config, members)?;
-        } else if self.keeps_features(&model, config) {
-            self.keep_features(&mut model, config)?;
+        Model::new(header, networks, self.factory.as_ref(), threads)
+    }
+
+    /// Recalibrates one network, or one for each class, on the validation part.
+    fn recalibrate(&self, model: &mut Model, config: &Config) -> Result<(), Error> {
+        if self.keeps_features(model, config) {
+            self.keep_features(model, config)?;
         } else if config.train.recalibrate && !self.validation.is_empty() {
             let latent = model.latent(&model.encode(&self.inputs, &self.validation)?);
             match self.values.select(&self.validation, model.outputs()) {
-                Values::Numbers(y) => calibrate(&mut model, &latent, &y),
-                Values::Classes(labels) => calibrate_classes(&mut model, &latent, &labels),
+                Values::Numbers(y) => calibrate(model, &latent, &y),
+                Values::Classes(labels) => calibrate_classes(model, &latent, &labels),
             }
         }
+        Ok(())
+    }
+
+    /// Scores what was held out.
+    fn score(&self, model: &mut Model) -> Result<(), Error> {
         for (part, rows) in [("validation", &self.validation), ("test", &self.test)] {
             if !rows.is_empty() {
                 let scores = match self.observed(rows) {
@@ -214,21 +236,44 @@ impl Prepared {
                 model.header_mut().metrics.insert(part.into(), scores);
             }
         }
-        Ok(model)
+        Ok(())
     }
 
-    /// Joins the members of an ensemble by what they say of rows they never saw, and with the nearest rows.
-    fn join(&self, model: &mut Model, config: &Config, members: &[Member]) -> Result<(), Error> {
-        let rows = self.kept(config);
+    /// Places among the kept rows of what each member left out.
+    fn places(&self, rows: &[usize], members: &[Member]) -> Vec<Vec<usize>> {
         let mut place = vec![usize::MAX; self.inputs.rows()];
         rows.iter().enumerate().for_each(|(i, &row)| place[row] = i);
         let left_out = |member: &Member| {
             member.held_out.iter().map(|&row| place[row]).filter(|&place| place != usize::MAX).collect()
         };
+        members.iter().map(left_out).collect()
+    }
+
+    /// What networks say of the rows that they left out.
+    fn left_out(
+        &self,
+        networks: &Model,
+        config: &Config,
+        members: &[Member],
+    ) -> Result<Vec<HeldOutFold>, Error> {
+        let rows = self.kept(config);
+        held_out(networks, &self.inputs, &rows, &self.places(&rows, members))
+    }
+
+    /// Joins the members of an ensemble by what they say of rows they never saw, and with the nearest rows.
+    fn join(
+        &self,
+        model: &mut Model,
+        config: &Config,
+        members: &[Member],
+        in_gaps: Vec<HeldOutFold>,
+    ) -> Result<(), Error> {
+        let rows = self.kept(config);
         let joining = Joining {
             inputs: &self.inputs,
             rows: &rows,
-            left_out: members.iter().map(left_out).collect(),
+            left_out: self.places(&rows, members),
+            in_gaps,
             repeats: config.train.crossfit_repeats.get(),
             labels: self.values.select(&rows, model.outputs()),
         };

@@ -1,7 +1,7 @@
 //! Joins the members of an ensemble by what they say of rows they never saw, and with the nearest of these rows.
 
 use super::class_stack::fit_classes;
-use super::crossfit::{OutOfFold, held_out};
+use super::crossfit::{HeldOutFold, OutOfFold, held_out};
 use super::stack::{Known, sample};
 use crate::config::Config;
 use crate::dataset::{Inputs, Values};
@@ -26,6 +26,8 @@ pub(crate) struct Joining<'a> {
     /// Places among them that each member left out, most rows `repeats` times.
     pub(crate) left_out: Vec<Vec<usize>>,
     pub(crate) repeats: usize,
+    /// What members of blocked folds say of their slabs.
+    pub(crate) in_gaps: Vec<HeldOutFold>,
     /// What was observed of them: standardised numbers `[N, C]`, or classes `[N]`.
     pub(crate) labels: Values,
 }
@@ -70,7 +72,7 @@ impl Joining<'_> {
                 Begin::Anew(_) => None,
                 Begin::From(before) => before.stacks.get(k),
             };
-            let known = Known::new(&x, width, (y, c, k), &oof, slopes, &folds);
+            let known = Known::new(&x, width, (y, c, k), &oof, slopes, &folds, &self.in_gaps);
             let fitted = known.stack(config, before);
             stacks.push(fitted.stack);
             fitted.errors.into_iter().enumerate().for_each(|(i, error)| errors[i * c + k] = error);

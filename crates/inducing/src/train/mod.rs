@@ -5,6 +5,7 @@
 //! the epoch, so a run that goes on from the beginning of any epoch arrives at the same bytes.
 
 mod adam;
+mod blocked;
 mod class_stack;
 mod crossfit;
 mod feature_stack;

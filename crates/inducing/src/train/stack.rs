@@ -3,7 +3,7 @@
 use super::crossfit::{HeldOutFold, OutOfFold};
 use crate::config::Config;
 use crate::model::{Distances, Local, Query, Stack, Stacked};
-use crate::neighbours::{Effort, Place, Rows, feature_coordinates, fit, neighbours};
+use crate::neighbours::{Effort, LEAST_SPREAD, Place, Rows, feature_coordinates, fit, neighbours, spread};
 use gp::{LocalProcess, LocalSpace, Matern};
 use rayon::prelude::*;
 
@@ -31,6 +31,8 @@ pub(crate) struct Known<'a> {
     pub(crate) output: (usize, usize),
     /// h and v_h of every row: see [`Stack`].
     pub(super) features: Vec<[f64; 2]>,
+    /// What members of blocked folds say of their slabs, one slab after the other.
+    pub(super) in_gaps: &'a [HeldOutFold],
     /// Errors of new rows over those out of fold: the whole ensemble has more members than a row out of fold.
     shrink: f64,
 }
@@ -57,19 +59,33 @@ impl<'a> Known<'a> {
         oof: &OutOfFold,
         linear: Vec<f64>,
         folds: &'a [HeldOutFold],
+        in_gaps: &'a [HeldOutFold],
     ) -> Self {
         let column = |values: &[f64]| values.iter().skip(k).step_by(c).copied().collect();
         let y = y.iter().skip(k).step_by(c).copied().collect();
         let (mean, var) = (column(&oof.mean), column(&oof.var));
         let (output, features) = ((c, k), Vec::new());
-        Self { x, width, y, mean, var, linear, repeats: oof.repeats, folds, output, features, shrink: 1.0 }
+        Self {
+            x,
+            width,
+            y,
+            mean,
+            var,
+            linear,
+            repeats: oof.repeats,
+            folds,
+            in_gaps,
+            output,
+            features,
+            shrink: 1.0,
+        }
     }
 
     pub(super) fn len(&self) -> usize {
         self.y.len()
     }
 
-    fn row(&self, i: usize) -> &[f32] {
+    pub(super) fn row(&self, i: usize) -> &[f32] {
         &self.x[i * self.width..][..self.width]
     }
 
@@ -82,13 +98,13 @@ impl<'a> Known<'a> {
         let residual = |i: usize| self.y[i] - crate::model::linear(&self.linear, self.row(i)) as f32;
         let residuals: Vec<f32> = (0..n).map(residual).collect();
         let rows = Rows { coordinates: self.x, labels: &residuals, width: self.width };
-        let spread = residuals.iter().map(|r| f64::from(*r).powi(2)).sum::<f64>() / n as f64;
+        let log_spread = spread(&[rows]).max(LEAST_SPREAD).ln();
         let start = LocalProcess {
             family: Matern::Half,
             groups: (0..self.width).collect(),
             log_lengths: vec![(self.width as f64).sqrt().ln(); self.width],
-            log_scale: spread.max(1e-3).ln(),
-            log_noise: (0.1 * spread).max(1e-3).ln(),
+            log_scale: log_spread,
+            log_noise: log_spread + 0.1_f64.ln(),
         };
         let effort = Effort { rounds: 14, steps: 15, rows: (n / 8).clamp(16, 256) };
         let process = match before {
@@ -120,6 +136,8 @@ impl<'a> Known<'a> {
             noise: 0.0,
             usual_variance: f64::INFINITY,
             caution: 1.0,
+            gap_weights: before.map_or([0.0; 2], |before| before.gap_weights),
+            gap_thresholds: before.map_or([0.0; 2], |before| before.gap_thresholds),
             usual_error: 0.0,
             shape: vec![[1.0, 0.0, 1.0]],
             prior: None,
@@ -140,6 +158,9 @@ impl<'a> Known<'a> {
         stack.distances = Distances::new(locals.iter().map(|local| local.distance).collect());
         let sample: Vec<usize> = self.sample().collect();
         self.fit_variance(&mut stack, &locals, &sample);
+        let disagreement = self.mean.iter().zip(&locals).map(|(mean, local)| (mean - local.mean).powi(2));
+        let usual = [locals.iter().map(|local| local.var).collect(), disagreement.collect()];
+        self.fit_gaps(&mut stack, usual, &residuals, &errors);
         self.fit_shape(&mut stack, &locals, &sample);
         self.fit_mixing(&mut stack, &locals, &sample, &found);
         let sample = self.sample().map(|i| self.predict(&stack, &residuals, &errors, &found[i], i));
@@ -215,15 +236,14 @@ impl<'a> Known<'a> {
         let width = weights.len() + features + 1;
         let pools: Vec<Rows<'_>> =
             pools.iter().map(|(coordinates, labels)| Rows { coordinates, labels, width }).collect();
-        let squares = pools.iter().flat_map(|pool| pool.labels).map(|y| f64::from(*y).powi(2));
-        let spread = squares.sum::<f64>() / pools.iter().map(Rows::len).sum::<usize>() as f64;
+        let log_spread = spread(&pools).max(LEAST_SPREAD).ln();
         let groups = [vec![0; weights.len()], vec![1; features], vec![2]].concat();
         let start = LocalProcess {
             family: Matern::Half,
             groups,
             log_lengths: vec![1.5_f64.ln(), 3_f64.ln(), 0.0],
-            log_scale: spread.max(1e-4).ln(),
-            log_noise: (0.3 * spread).max(1e-3).ln(),
+            log_scale: log_spread,
+            log_noise: log_spread + 0.3_f64.ln(),
         };
         let process = before.unwrap_or_else(|| fit(&pools, start, count, effort, seed ^ 0xfea));
         let places: Vec<Place> =

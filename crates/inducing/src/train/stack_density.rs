@@ -2,15 +2,17 @@
 
 use super::lbfgs::descend;
 use super::stack::{Known, quantile};
-use crate::metrics::gaussian_nll;
+use crate::metrics::{gaussian_nll, normal_cdf};
 use crate::model::{Local, Stack};
 use crate::neighbours::{Rows, distances};
 use rayon::prelude::*;
 
 /// Variances are at least this part of the mean squared error.
 const FLOOR: f64 = 1e-4;
-/// Labels that are rounded to steps are never resolved finer than this part of one: a density has no end there.
-const LATTICE: f64 = 0.5;
+/// The smallest deviation of a neighbour's label.
+const NARROWEST: f64 = 0.01;
+/// Labels that are rounded to larger steps are never resolved finer than this part of one: a density has no end there.
+const LATTICE: f64 = 0.1;
 
 /// A row's density without neighbours; distance and difference of labels of each neighbour.
 type Seen = (f64, Vec<(f64, f64)>);
@@ -121,6 +123,15 @@ impl Known<'_> {
         found: &[Vec<u32>],
     ) {
         const MOST: usize = 5000;
+        // Of labels that are rounded, what counts is the probability of the step around a label, not a density.
+        let cell = Some(self.step_of_labels()).filter(|step| 0.5 * step > NARROWEST);
+        let density = |error: f64, std: f64| match cell {
+            None => (-gaussian_nll(error, 0.0, std)).exp(),
+            Some(cell) => {
+                let cdf = |sign: f64| normal_cdf((error + sign * 0.5 * cell) / std);
+                (cdf(1.0) - cdf(-1.0)) / cell
+            }
+        };
         let step = sample.len().div_ceil(MOST);
         let sample: Vec<usize> = sample.iter().copied().step_by(step).collect();
         let rows_of_y = Rows { coordinates: self.x, labels: &self.y, width: self.width };
@@ -129,18 +140,18 @@ impl Known<'_> {
             .par_iter()
             .map(|&i| {
                 let std = self.std(stack, &locals[i], i);
-                let z = self.error(stack, &locals[i], i) / std;
-                let p: f64 = stack.shape.iter().map(|[w, m, s]| w * (-gaussian_nll(z, *m, *s)).exp()).sum();
+                let error = self.error(stack, &locals[i], i);
+                let p = stack.shape.iter().map(|[w, m, s]| w * density(error - m * std, s * std)).sum();
                 let r = distances(rows_of_y, &stack.process, i, &found[i]).into_iter();
                 let apart = found[i].iter().map(|&j| f64::from(self.y[j as usize] - self.y[i]));
-                (p / std, r.zip(apart).collect())
+                (p, r.zip(apart).collect())
             })
             .collect();
         let plain = -rows.iter().map(|(p, _)| p.max(1e-300).ln()).sum::<f64>() / rows.len() as f64;
-        let narrowest = LATTICE * self.step_of_labels();
+        let narrowest = LATTICE * cell.unwrap_or(0.0);
         let grid: Vec<(f64, f64)> = [0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6]
             .into_iter()
-            .flat_map(|reach| [0.01, 0.02, 0.05, 0.1, 0.2, 0.4].map(|h: f64| (reach, h.max(narrowest))))
+            .flat_map(|reach| [NARROWEST, 0.02, 0.05, 0.1, 0.2, 0.4].map(|h: f64| (reach, h.max(narrowest))))
             .collect();
         let best = grid
             .into_par_iter()
@@ -150,7 +161,7 @@ impl Known<'_> {
                     .map(|(_, near)| {
                         near.iter().fold((0.0, 0.0), |(q, k), (r, y)| {
                             let weight = (-r / reach).exp();
-                            (q + weight * (-gaussian_nll(*y, 0.0, bandwidth)).exp(), k + weight)
+                            (q + weight * density(*y, bandwidth), k + weight)
                         })
                     })
                     .collect();

@@ -52,6 +52,21 @@ fn a_wave_is_unsure_in_its_gap_and_beyond_and_noisier_where_it_is() {
 }
 
 #[test]
+fn networks_of_blocked_folds_widen_a_gap_and_are_not_part_of_the_model() {
+    let train = |blocks: &str| model(&wave(300), &small_members(ProblemKind::Regression, &[blocks]));
+    let (without, with) = (train("train.blocked_folds=0"), train("train.blocked_folds=1"));
+    assert_eq!(with.heads().count(), without.heads().count());
+    let stack = |model: &Model| model.header().ensemble.as_ref().expect("an ensemble").stacks[0].clone();
+    assert_eq!(stack(&without).gap_weights, [0.0; 2]);
+    assert!(stack(&with).gap_weights != [0.0; 2], "the middle of a wave is not what its sides suggest");
+    let points: Vec<f64> = (-50..50).map(|i| f64::from(i) / 10.0).collect();
+    let (narrow, wide) = (of(&without, &points), of(&with, &points));
+    assert_eq!(narrow.mean, wide.mean);
+    let pairs = || narrow.std_latent.iter().zip(&wide.std_latent);
+    assert!(pairs().all(|(narrow, wide)| wide >= narrow) && pairs().any(|(narrow, wide)| wide > narrow));
+}
+
+#[test]
 fn scores_out_of_fold_are_those_of_rows_never_seen() {
     let model = model(&wave(400), &small_members(ProblemKind::Regression, &[]));
     let Score::Number(scores) = &model.header().metrics["out_of_fold"]["y"] else { panic!("numbers") };
@@ -208,4 +223,21 @@ fn a_density_is_one_thing_in_all_its_forms() {
     }
     let moment = 0.5 * (1.0 + 0.09) + 0.25 * (4.0 + 0.0025) + 0.25 * 4.0;
     assert!((density.second_moment_about(0.0) - moment).abs() < 1e-12);
+}
+
+#[test]
+fn labels_on_a_grid_have_their_probability_on_it() {
+    // Mostly zeros, the rest ones and twos, by where x lies.
+    let x: Vec<f64> = (0..400).map(|i| 4.0 * noise(i)).collect();
+    let y = x
+        .iter()
+        .enumerate()
+        .map(|(i, x)| if noise(7_000 + i as u64) < 0.8 { 0.0 } else { x.floor().min(2.0) });
+    let rows = table([("x", x.clone()), ("y", y.collect())]);
+    let model = model(&rows, &small_members(ProblemKind::Regression, &["data.task=\"regression\""]));
+    let prediction = predict(&model, &encoded(&model, &rows));
+    let near_zero = |density: &Density| density.cdf(0.25) - density.cdf(-0.25);
+    let share = prediction.density.iter().map(near_zero).sum::<f64>() / 400.0;
+    // Four fifths, and the quarter of the rest that lies below one.
+    assert!((share - 0.85).abs() < 0.06, "{share}");
 }

@@ -1,7 +1,7 @@
 //! Model files kept as they were written: every later version reads them and predicts the same.
 //!
 //! `v1.ign` and `v2-classes.ign` were written by the programs of formats 1 and 2 and cannot be made again. Those of
-//! formats 3 to 5 were made by `cargo run --release -p inducing --example golden`, once before the release that first wrote
+//! formats 3 to 6 were made by `cargo run --release -p inducing --example golden`, once before the release that first wrote
 //! that format; a change that needs them remade has broken a promise.
 
 use crate::fixture::numbers;
@@ -148,12 +148,22 @@ fn model_files_of_graphs_still_give_their_predictions() {
 
 #[test]
 fn model_files_of_ensembles_still_give_their_predictions() {
-    let model = load("v5-table.ign");
+    for version in ["v5", "v6"] {
+        an_ensemble_still_gives_its_predictions(version);
+    }
+    let family =
+        |name: &str| load(name).header().ensemble.as_ref().expect("an ensemble").stacks[0].process.family;
+    assert_eq!(family("v6-table.ign"), gp::Matern::FiveHalves, "new in version 6");
+}
+
+fn an_ensemble_still_gives_its_predictions(version: &str) {
+    let file = |name: &str| format!("{version}-{name}");
+    let model = load(&file("table.ign"));
     assert!(model.keeps_rows() && model.header().ensemble.is_some());
-    let (predictions, notes) = predicted(&model, "v5-table-input.csv");
+    let (predictions, notes) = predicted(&model, &file("table-input.csv"));
     assert_eq!(notes, ["column `colour`: 2 rows hold a category that was never seen in training"]);
     let prediction = predictions.as_regression().expect("a model of numbers");
-    let table = expected("v5-table-predictions.csv");
+    let table = expected(&file("table-predictions.csv"));
     let columns = [
         ("mean", &prediction.mean),
         ("std", &prediction.std),
@@ -164,11 +174,11 @@ fn model_files_of_ensembles_still_give_their_predictions() {
         assert_close(name, ours, numbers(&table, name), model.header().schema.numbers()[0].std);
     }
     assert!(prediction.familiarity.contains(&0.0), "rows with absent cells, and one that is far away");
-    let model = load("v5-classes.ign");
-    let (predictions, _) = predicted(&model, "v5-table-input.csv");
+    let model = load(&file("classes.ign"));
+    let (predictions, _) = predicted(&model, &file("table-input.csv"));
     let prediction = predictions.as_classification().expect("a model of classes");
     let classes = model.header().schema.classes().expect("classes").to_vec();
-    assert_same_classes(prediction, &classes, "v5-classes-predictions.csv");
+    assert_same_classes(prediction, &classes, &file("classes-predictions.csv"));
 }
 
 /// Where words begin and end, and which are the same, is part of what the file promises.
@@ -227,7 +237,9 @@ fn there_are_golden_files_of_every_format() {
     let of = |name: &str| load(name).header().format_version;
     let files = ["v1.ign", "v2-classes.ign", "v3-text.ign", "v3-graphs.ign", "v4-text.ign", "v4-graphs.ign"];
     assert_eq!(files.map(of), [1, 2, 3, 3, 4, 4]);
-    let newest = ["v5-text.ign", "v5-graphs.ign", "v5-table.ign", "v5-classes.ign"];
-    assert_eq!(newest.map(of), [5; 4]);
-    assert_eq!(FORMAT_VERSION, 5, "a new format needs golden files of its own: examples/golden.rs");
+    for version in [5, 6] {
+        let kinds = ["text", "graphs", "table", "classes"];
+        assert_eq!(kinds.map(|kind| of(&format!("v{version}-{kind}.ign"))), [version; 4]);
+    }
+    assert_eq!(FORMAT_VERSION, 6, "a new format needs golden files of its own: examples/golden.rs");
 }

@@ -57,6 +57,8 @@ fn sizes_and_values_of_what_joins_them_that_cannot_be_are_refused() {
         ("parts", json!([1.0, 1.0, -1.0, 0.0, 0.0])),
         ("noise", json!(0.0)),
         ("caution", json!(-1.0)),
+        ("gap_weights", json!([0.1, -1.0])),
+        ("gap_thresholds", json!([-0.1, 0.0])),
         ("shape", json!([])),
         ("shape", json!([[1.0, 0.0, 0.0]])),
         ("reach", json!(0.0)),
