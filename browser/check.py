@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Locator, Page, TimeoutError, sync_playwright
 
 import sets
 
@@ -84,6 +84,15 @@ def reports(folder: Path) -> dict[str, Path]:
     return pages
 
 
+def appears(locator: Locator) -> bool:
+    """Whether it is visible within two seconds: a page answers an event in a later frame."""
+    try:
+        locator.wait_for(state="visible", timeout=2000)
+    except TimeoutError:
+        return False
+    return True
+
+
 def check(page: Page, name: str, path: Path) -> None:
     messages, requests = [], []
     page.on("console", lambda message: messages.append(message.text))
@@ -114,20 +123,25 @@ def check(page: Page, name: str, path: Path) -> None:
     expect(f"{name}: at least one interactive figure", len(plots) >= 1, plots.keys())
     for plot in plots:
         svg = page.locator(f"[id='{plot}'] .plot svg")
-        svg.evaluate("svg => svg.scrollIntoView({ block: 'center', behavior: 'instant' })")
-        place = svg.evaluate("""svg => {
-            const d = svg.querySelector("[data-marks]").getAttribute("d").match(/M(\\S+?) ([-\\d.]+)/);
-            const point = new DOMPoint(+d[1], +d[2]).matrixTransform(svg.getScreenCTM());
-            return [point.x, point.y];
-        }""")
-        page.mouse.move(*place)
         tooltip = page.locator("#tip")
+        # Chromium may still lay the page out while the mouse moves, so the place is looked up again.
+        for _ in range(3):
+            svg.evaluate("svg => svg.scrollIntoView({ block: 'center', behavior: 'instant' })")
+            place = svg.evaluate("""svg => new Promise(resolve => requestAnimationFrame(() => {
+                const d = svg.querySelector("[data-marks]").getAttribute("d").match(/M(\\S+?) ([-\\d.]+)/);
+                const point = new DOMPoint(+d[1], +d[2]).matrixTransform(svg.getScreenCTM());
+                resolve([point.x, point.y]);
+            }))""")
+            page.mouse.move(1, 1)
+            page.mouse.move(*place)
+            if appears(tooltip):
+                break
         shown = tooltip.is_visible() and tooltip.locator("table.cells td, .pic, svg.graph").count() > 0
         expect(f"{name}: hovering over {plot} shows the example", shown, tooltip.inner_text() if tooltip.is_visible() else "no tooltip")
         page.mouse.move(1, 1)
         svg.locator("xpath=ancestor-or-self::*[@tabindex][1]").focus()
         page.keyboard.press("ArrowRight")
-        expect(f"{name}: so do the arrow keys on {plot}", tooltip.is_visible(), "no tooltip")
+        expect(f"{name}: so do the arrow keys on {plot}", appears(tooltip), "no tooltip")
         page.keyboard.press("Escape")
         expect(f"{name}: Escape hides it on {plot}", not tooltip.is_visible(), "a tooltip")
 
