@@ -43,7 +43,7 @@ class Ign:
         split.x_test.assign(y=split.y_test).to_csv(folder / "test.csv", index=False)
         model, begin = folder / "model.ign", time.perf_counter()
         options = ["--task", task, "--seed", split.seed, "--preset", self.preset, "--quiet", "--no-report"]
-        trained = self.call("train", folder / "train.csv", "--target", "y", "--out", model, *options)
+        trained = self.call("train", folder / "train.csv", "--target", "y", "--out", model, "--test-share", "0", *options)
         seconds = time.perf_counter() - begin
         evaluated = self.call("evaluate", model, folder / "test.csv", "--json")
         warnings = (trained.stderr + evaluated.stderr).replace(str(folder), "…").strip()

@@ -208,7 +208,7 @@ fn head<T: Real>(request: &Request, jitter: f64) -> Value {
     let process = Process {
         kernel: &kernel,
         inducing: &inducing,
-        likelihood: Likelihood::Gaussian { log_sigma: &[-2.0] },
+        likelihood: Likelihood::Gaussian { log_sigma: &[-2.0], weights: &[] },
         jitter,
         coupling: Coupling::Batch,
     };

@@ -13,6 +13,10 @@
 //! assert_eq!(fold(&rows, &classes, 5, 0, 7).len(), 20);
 //! ```
 
+mod related;
+
+pub use related::Related;
+
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;

@@ -21,7 +21,7 @@ fn head<T: Real>(c: &mut Criterion, name: &str, jitter: f64) {
     let kernel = Kernel::paper();
     let mut objective = Objective::new(N, &kernel, &inducing, 1);
     for (label, coupling) in [("batch", Coupling::Batch), ("rows", Coupling::Rows)] {
-        let likelihood = Likelihood::Gaussian { log_sigma: &[-2.0] };
+        let likelihood = Likelihood::Gaussian { log_sigma: &[-2.0], weights: &[] };
         let process = Process { kernel: &kernel, inducing: &inducing, likelihood, jitter, coupling };
         c.bench_function(&format!("head {name} {label}"), |b| {
             b.iter(|| objective.evaluate_batch(&process, &phi, &y).expect("well-posed"))

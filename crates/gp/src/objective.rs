@@ -53,7 +53,7 @@ pub struct Gradient<T: Real> {
 /// use inducing_gp::{Coupling, InducingPoints, Kernel, Likelihood, Objective, Process};
 /// use linalg::threads::{both, in_pool}; // the crate inducing-linalg
 /// let (kernel, inducing) = (Kernel::paper(), InducingPoints::<f64>::new(&[0.0, 1.0], &[1.0], &[0.0]));
-/// let likelihood = Likelihood::Gaussian { log_sigma: &[-1.0] };
+/// let likelihood = Likelihood::Gaussian { log_sigma: &[-1.0], weights: &[] };
 /// let process =
 ///     Process { kernel: &kernel, inducing: &inducing, likelihood, jitter: 1e-6, coupling: Coupling::Batch };
 /// let (x, weight, y) = ([0.5, 1.5, 2.5], 0.4, [0.3, 0.6, 0.9]);

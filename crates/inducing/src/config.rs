@@ -8,6 +8,7 @@ mod neighbours;
 mod number;
 mod process;
 mod reading;
+mod target;
 mod train;
 
 pub use encoder::{EncoderConfig, EncoderKind, GraphConfig, TextConfig};
@@ -16,6 +17,7 @@ pub use neighbours::NeighboursConfig;
 pub use number::{Positive, Share};
 pub use process::{GpConfig, KernelFamily, Multiclass, Precision};
 pub use reading::DataConfig;
+pub use target::{Bounds, TargetTransform};
 pub use train::{ClassWeights, Schedule, StopOn, TrainConfig};
 
 use serde::{Deserialize, Serialize};

@@ -307,7 +307,9 @@ mod tests {
             let (preset, noise, overrides) = (Preset::Default, None, Vec::new());
             Request { experiment, preset, variant, seed: 0, noise, overrides }
         };
-        let share = |request: &Request| request.config().expect("a configuration").data.test_share.get();
+        let share = |request: &Request| {
+            request.config().expect("a configuration").data.test_share.unwrap_or_default().get()
+        };
         let (gap, cluster) = (of("gaps-wine", Variant::Gap(2)), of("gaps-wine", Variant::Cluster(2)));
         assert_eq!((share(&gap), share(&of("protein", Variant::Plain))), (0.0, 0.4));
         let fingerprint =

@@ -8,6 +8,7 @@ use crate::training::cross_validation;
 use crate::training::run_args::{Assignments, RunArgs};
 use crate::training::train_run::{TrainRun, print_report_path};
 use data::{DatasetPart, Task};
+use inducing::config::Bounds;
 use inducing::{Dataset, Settings, Trainer};
 use std::path::{Path, PathBuf};
 
@@ -44,6 +45,25 @@ pub(crate) struct Args {
     /// Text columns, besides those recognised by their many words; several separated by commas
     #[arg(long, value_delimiter = ',')]
     text: Vec<String>,
+    /// Columns to leave out; several separated by commas
+    #[arg(long, value_delimiter = ',', visible_alias = "exclude", value_name = "COLUMNS")]
+    ignore: Vec<String>,
+    /// Column whose order the parts follow, a date or a number: the latest rows are the test part
+    #[arg(long, value_name = "COLUMN", conflicts_with = "group")]
+    time_column: Option<String>,
+    /// Column whose equal values stay in one part, such as a household or a patient; it is no input
+    #[arg(long, value_name = "COLUMN")]
+    group: Option<String>,
+    /// Column with the weight of each row in losses, calibration and scores; it is no input
+    #[arg(long, value_name = "COLUMN")]
+    weight: Option<String>,
+    /// Range that predictions and intervals of a number stay in: `0,`, `,100` or `0,100`; `,` for none [default: what the target's
+    /// values suggest]
+    #[arg(long, value_name = "LOWER,UPPER", allow_hyphen_values = true, value_parser = bounds)]
+    bounds: Option<String>,
+    /// For classes: all rows count the same (equal), or all classes do (balanced)
+    #[arg(long, value_parser = ["equal", "balanced"])]
+    class_weights: Option<String>,
     /// Run K-fold cross-validation first
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(2..))]
     folds: Option<u64>,
@@ -93,12 +113,20 @@ impl Args {
         if !self.target.is_empty() {
             assignments.push(("data.target".into(), self.target.clone().into()));
         }
+        if !self.ignore.is_empty() {
+            assignments.push(("data.ignore".into(), self.ignore.clone().into()));
+        }
         assignments.extend(self.text.iter().map(|name| (column_key(name), "text".into())));
         let flags = [
             ("data.task", &self.task),
             ("head", &self.head),
             ("encoder.kind", &self.encoder),
             ("gp.multiclass", &self.multiclass),
+            ("data.time_column", &self.time_column),
+            ("data.group", &self.group),
+            ("data.weight", &self.weight),
+            ("train.class_weights", &self.class_weights),
+            ("data.bounds", &self.bounds),
         ];
         let given = flags.into_iter().filter_map(|(key, flag)| Some((key.into(), flag.clone()?.into())));
         assignments.extend(given);
@@ -153,6 +181,10 @@ impl Args {
         check_writable(out)?;
         Ok(reader.read_all(inputs)?)
     }
+}
+
+fn bounds(text: &str) -> Result<String, String> {
+    text.parse::<Bounds>().map(|bounds| bounds.to_string())
 }
 
 /// The key of a column's type.

@@ -166,7 +166,7 @@ fn train_fold(
 ) -> Result<Option<Record>, Failure> {
     let mut config = config.clone();
     (config.data.folds, config.data.fold) = (folds as usize, fold as usize);
-    config.data.test_share = Default::default();
+    config.data.test_share = None;
     config.seed += repeat;
     let started = Instant::now();
     let (prepared, config) = Trainer::new(data).config(config).prepare()?;

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::output_file::{check_writable, checkpoint_path, report_path};
 use crate::report_page::write_training_report;
 use crate::signals;
+use crate::ui::baselines;
 use crate::ui::output::{self, print, print_json};
 use crate::ui::progress::Progress;
 use crate::ui::text::count;
@@ -13,6 +14,7 @@ use data::Notice;
 use inducing::dataset::{Prepared, Schema};
 use inducing::train::{Checkpoint, Event, Fit};
 use inducing::{Config, Dataset, Model};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -95,6 +97,7 @@ impl TrainRun<'_> {
             let mut json =
                 serde_json::json!({ "model": out, "seconds": elapsed.as_secs_f64(), "metrics": parts });
             json["report"] = serde_json::json!(page);
+            json["baselines"] = serde_json::json!(model.header().baselines);
             if let Some(scores) = self.cross_validation {
                 json["cross_validation"] = scores;
             }
@@ -103,8 +106,12 @@ impl TrainRun<'_> {
         if self.args.quiet() {
             return Ok(());
         }
-        for (part, scores) in metrics {
-            print(&format!("{}\n{}", output::part(part), output::scores(scores)))?;
+        // Rows that chose epochs and calibrated are not the result where there are others.
+        let shown = metrics.iter().filter(|(part, _)| *part == "test" || !metrics.contains_key("test"));
+        for (part, scores) in shown {
+            let empty = BTreeMap::new();
+            let baselines = baselines::lines(scores, model.header().baselines.get(part).unwrap_or(&empty));
+            print(&format!("{}\n{}{baselines}", output::part(part), output::scores(scores)))?;
         }
         print(&format!("{} written in {:.0} s", out.display(), elapsed.as_secs_f64()))
     }

@@ -1,6 +1,7 @@
 //! What people see: progress, the dashboard, text on standard output.
 
 pub(crate) mod bar;
+pub(crate) mod baselines;
 #[cfg(feature = "dashboard")]
 pub(crate) mod dashboard;
 #[cfg(not(feature = "dashboard"))]

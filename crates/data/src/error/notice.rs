@@ -29,6 +29,83 @@ pub enum Notice {
         /// Rows with a value.
         rows: usize,
     },
+    /// A column of integers that only counts the rows.
+    RowNumberDropped {
+        /// Its name.
+        column: String,
+        /// Whether the file is sorted by its target, so that the number says it.
+        sorted: bool,
+    },
+    /// A column of integers that counts the rows, whose order says something of the target.
+    SerialColumnKept {
+        /// Its name.
+        column: String,
+    },
+    /// An input that nearly determines the target alone.
+    Leak {
+        /// Its name.
+        column: String,
+        /// The target.
+        target: String,
+        /// The share of the target's variance that it explains.
+        share: f64,
+    },
+    /// An input that explains most of the target alone.
+    DominantColumn {
+        /// Its name.
+        column: String,
+        /// The target.
+        target: String,
+        /// The share of the target's variance that it explains.
+        share: f64,
+    },
+    /// A target's range, which nobody declared.
+    BoundsRecognised {
+        /// Its name.
+        column: String,
+        /// No value is smaller.
+        lower: Option<f64>,
+        /// No value is larger.
+        upper: Option<f64>,
+    },
+    /// A target is modelled on another scale, which nobody asked for.
+    TransformChosen {
+        /// Its name.
+        column: String,
+        /// The scale's name in the configuration.
+        scale: String,
+    },
+    /// Two inputs with the same values.
+    CopiedColumn {
+        /// Its name.
+        column: String,
+        /// The other one.
+        of: String,
+    },
+    /// A target that nearly always has the same value.
+    TargetAlmostConstant {
+        /// Its name.
+        column: String,
+        /// The share of rows with that value.
+        share: f64,
+    },
+    /// Classes of few training rows.
+    RareClasses {
+        /// Each with its number of rows.
+        classes: Vec<(String, usize)>,
+    },
+    /// Test rows that are trained on.
+    TestRowsInTraining {
+        /// How many.
+        count: usize,
+        /// Of how many.
+        rows: usize,
+    },
+    /// Rows have dates, and parts are made at random.
+    RowsHaveDates {
+        /// The column.
+        column: String,
+    },
     /// A text input is read word by word, which nobody asked for.
     TextRecognised {
         /// Its name.
@@ -237,6 +314,76 @@ impl fmt::Display for Notice {
             Notice::MixedColours { colour, grey } => {
                 write!(f, "{colour} images are in colour and {grey} are grey; all are taken in colour")
             }
+            Notice::RowNumberDropped { column, sorted } => {
+                let why = if *sorted {
+                    "the file seems to be sorted by its target, and new rows will not be"
+                } else {
+                    "it says nothing of new rows"
+                };
+                write!(
+                    f,
+                    "column `{column}` is left out: it numbers the rows, and {why} (`--set data.columns.{}=number` keeps it)",
+                    toml_key(column)
+                )
+            }
+            Notice::SerialColumnKept { column } => write!(
+                f,
+                "column `{column}` numbers the rows and is kept: the target changes along it (`--ignore {column}` leaves it out; `--time-column {column}` tests on the latest rows)"
+            ),
+            Notice::Leak { column, target, share } => write!(
+                f,
+                "possible leak: column `{column}` alone explains {:.1} % of `{target}`; if it is not known before `{target}` is, leave it out with `--ignore {column}`",
+                100.0 * share
+            ),
+            Notice::DominantColumn { column, target, share } => write!(
+                f,
+                "column `{column}` alone explains {:.0} % of `{target}`: is it known when `{target}` is to be predicted? (`--ignore {column}` leaves it out)",
+                100.0 * share
+            ),
+            Notice::BoundsRecognised { column, lower, upper } => {
+                let range = match (lower, upper) {
+                    (Some(lower), Some(upper)) => format!("between {lower} and {upper}"),
+                    (Some(lower), None) => format!("at {lower} or above"),
+                    (None, Some(upper)) => format!("at {upper} or below"),
+                    (None, None) => "anywhere".into(),
+                };
+                write!(
+                    f,
+                    "target `{column}`: predictions and intervals stay {range}, as its values do (`--bounds ,` lifts this)"
+                )
+            }
+            Notice::TransformChosen { column, scale } => write!(
+                f,
+                "target `{column}` is modelled on a {scale} scale, which suits it better (`--set data.target_transform=none` does without)"
+            ),
+            Notice::CopiedColumn { column, of } => {
+                write!(
+                    f,
+                    "columns `{of}` and `{column}` have the same values (`--ignore {column}` leaves one out)"
+                )
+            }
+            Notice::TargetAlmostConstant { column, share } => write!(
+                f,
+                "target `{column}` has the same value in {:.1} % of the rows: compare the scores with the constant baseline",
+                100.0 * share
+            ),
+            Notice::RareClasses { classes } => {
+                let shown = classes.iter().take(5).map(|(class, count)| format!("{class} ({count})"));
+                let more = if classes.len() > 5 { ", …" } else { "" };
+                write!(
+                    f,
+                    "classes with few training rows: {}{more}; their probabilities are rough",
+                    shown.collect::<Vec<_>>().join(", ")
+                )
+            }
+            Notice::TestRowsInTraining { count, rows } => write!(
+                f,
+                "{count} of {rows} test rows are also training rows, inputs and target alike: scores look better than they are"
+            ),
+            Notice::RowsHaveDates { column } => write!(
+                f,
+                "rows have dates: if new rows will be later than these, `--time-column {column}` tests on the latest"
+            ),
             Notice::FirstFrames { count, first } => {
                 write!(f, "animations are used by their first frame: {count} files, first {first}")
             }

@@ -85,7 +85,10 @@ impl Target {
         match self {
             Target::Numbers(targets) if targets.is_empty() => Some("there is no target".into()),
             Target::Numbers(targets) => targets.iter().find_map(|target| {
-                let sound = target.mean.is_finite() && target.std.is_finite() && target.std > 0.0;
+                let sound = target.mean.is_finite()
+                    && target.std.is_finite()
+                    && target.std > 0.0
+                    && target.scale.is_sound();
                 let (name, mean, std) = (&target.name, target.mean, target.std);
                 (!sound).then(|| format!("target `{name}`: the mean is {mean} and the deviation {std}"))
             }),

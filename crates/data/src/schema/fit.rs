@@ -7,6 +7,7 @@ use crate::schema::classes::ClassTarget;
 use crate::schema::outliers::check_input;
 use crate::schema::scale::{Scale, Scaling, mean_and_std, median};
 use crate::schema::target::{Target, TargetColumn, target_values};
+use crate::schema::target_scale::TargetScale;
 use crate::schema::task::{Task, recognise_task};
 use crate::schema::{DatePart, EncodeOptions, Encoding, InputColumn, TableSchema};
 use crate::table::{Column, Table};
@@ -68,7 +69,7 @@ impl TableSchema {
             }
         };
         for (name, column) in table.names().iter().zip(table.columns()) {
-            if targets.contains(name) {
+            if targets.contains(name) || options.exclude.contains(name) {
                 continue;
             }
             let declared = table.is_declared(name);
@@ -103,7 +104,7 @@ fn fit_target(table: &Table, name: &str, rows: &[usize]) -> Result<TargetColumn,
     if std < SMALLEST_DEVIATION {
         return failed(Problem::TargetTooSmall { deviation: std, least: SMALLEST_DEVIATION });
     }
-    Ok(TargetColumn { name: name.to_owned(), mean, std })
+    Ok(TargetColumn { name: name.to_owned(), mean, std, scale: TargetScale::default() })
 }
 
 /// The encoding of one input, or none (with a notice) if it cannot help.

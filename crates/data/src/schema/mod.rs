@@ -41,6 +41,7 @@ pub(crate) mod natural_order;
 mod outliers;
 pub(crate) mod scale;
 pub(crate) mod target;
+pub(crate) mod target_scale;
 pub(crate) mod task;
 
 use std::ops::Range;
@@ -67,6 +68,8 @@ pub struct EncodeOptions {
     pub missing_indicator: bool,
     /// How texts are read.
     pub text: TextOptions,
+    /// Columns that are no inputs.
+    pub exclude: Vec<String>,
 }
 
 impl Default for EncodeOptions {
@@ -77,6 +80,7 @@ impl Default for EncodeOptions {
             max_categories: 64,
             missing_indicator: true,
             text: TextOptions::default(),
+            exclude: Vec::new(),
         }
     }
 }

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{DataError, Problem};
 use crate::schema::classes::ClassTarget;
+use crate::schema::scale::mean_and_std;
+use crate::schema::target_scale::TargetScale;
 use crate::schema::task::Task;
 use crate::table::builder::Builder;
 use crate::table::cell::Cell;
@@ -26,7 +28,7 @@ pub enum Target {
     Classes(ClassTarget),
 }
 
-/// One number to predict and its standardisation, y = mean + std · z.
+/// One number to predict and its standardisation, u = mean + std · z of the scale u on which it is modelled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetColumn {
@@ -36,6 +38,9 @@ pub struct TargetColumn {
     pub mean: f64,
     /// Standard deviation of the training rows.
     pub std: f64,
+    /// The scale, and the range that no value leaves.
+    #[serde(default, skip_serializing_if = "TargetScale::is_plain")]
+    pub scale: TargetScale,
 }
 
 /// The targets of some rows.
@@ -94,10 +99,27 @@ impl Target {
 }
 
 impl TargetColumn {
+    /// The same target on a scale, standardised by these values of training rows. As it was where they do not vary on the scale.
+    #[must_use]
+    pub fn on_scale(&self, scale: TargetScale, values: &[f64]) -> Self {
+        let modelled: Vec<f64> = values.iter().map(|y| scale.transform.apply(*y)).collect();
+        let (mean, std) = mean_and_std(&modelled);
+        match std > 0.0 && std.is_finite() && mean.is_finite() {
+            true => Self { name: self.name.clone(), mean, std, scale },
+            false => self.clone(),
+        }
+    }
+
     /// A standardised value in the target's own unit.
     #[must_use]
     pub fn restore(&self, z: f64) -> f64 {
-        self.mean + self.std * z
+        self.scale.invert(self.mean + self.std * z)
+    }
+
+    /// A value in standard deviations of the scale on which it is modelled.
+    #[must_use]
+    pub fn standardise(&self, y: f64) -> f64 {
+        (self.scale.transform.apply(y) - self.mean) / self.std
     }
 }
 
@@ -140,7 +162,7 @@ pub(crate) fn target_values<'a>(table: &'a Table, name: &str) -> Result<&'a [f64
 
 /// A number in standard deviations of its target.
 pub(crate) fn standardised_target(value: f64, target: &TargetColumn) -> Result<f64, Problem> {
-    let z = (value - target.mean) / target.std;
+    let z = target.standardise(value);
     if z.abs() > LARGEST_TARGET { Err(too_large(value)) } else { Ok(z) }
 }
 

@@ -115,7 +115,8 @@ impl Table {
     }
 
     /// Whether the user gave the column's type, which is then not doubted.
-    pub(crate) fn is_declared(&self, name: &str) -> bool {
+    #[must_use]
+    pub fn is_declared(&self, name: &str) -> bool {
         self.declared.contains(name)
     }
 

@@ -78,12 +78,12 @@ impl<T: Real> Gaussian<T> {
         })
     }
 
-    /// The same for independent rows: `S = diag(cov) + noise·I`.
+    /// The same for independent rows, each with its weight: `S = diag(cov) + noise·I`.
     pub(crate) fn evaluate_rows(
         &mut self,
         cov: MatRef<'_, T>,
         noise: f64,
-        e: &[T],
+        (e, weights): (&[T], &[f64]),
         mut g: MatMut<'_, T>,
     ) -> GaussianValue {
         let constant = (2.0 * std::f64::consts::PI).ln();
@@ -92,13 +92,35 @@ impl<T: Real> Gaussian<T> {
             let variance = cov[(i, i)].to_f64();
             // Rounding may take it below zero; what is not a number stays none.
             let s = if variance < 0.0 { 0.0 } else { variance } + noise;
+            let weight = weights.get(i).copied().unwrap_or(1.0);
             let v = e / s;
-            let d_s = 0.5 * (1.0 / s - v * v);
-            self.v[i] = T::from_f64(v);
+            let d_s = 0.5 * weight * (1.0 / s - v * v);
+            self.v[i] = T::from_f64(weight * v);
             g[(i, i)] += T::from_f64(d_s);
-            value.loss += 0.5 * (e * v + s.ln() + constant);
+            value.loss += 0.5 * weight * (e * v + s.ln() + constant);
             value.d_noise += d_s;
         }
         value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linalg::Mat;
+
+    #[test]
+    fn a_row_of_weight_two_counts_as_two_rows() {
+        let rows = |e: &[f64], weights: &[f64]| {
+            let n = e.len();
+            let mut cov = Mat::zeros(n, n);
+            (0..n).for_each(|i| cov[(i, i)] = 0.3 + e[i].abs());
+            let (mut g, mut gaussian) = (Mat::zeros(n, n), Gaussian::with_size(n));
+            let value = gaussian.evaluate_rows(cov.as_ref(), 0.2, (e, weights), g.as_mut());
+            (value.loss, value.d_noise, gaussian.v, (0..n).map(|i| g[(i, i)]).collect::<Vec<f64>>())
+        };
+        let (twice, weighted) = (rows(&[0.5, -1.0, -1.0], &[]), rows(&[0.5, -1.0], &[1.0, 2.0]));
+        assert!((twice.0 - weighted.0).abs() < 1e-12 && (twice.1 - weighted.1).abs() < 1e-12);
+        assert_eq!([weighted.2[1], weighted.3[1]], [2.0 * twice.2[1], 2.0 * twice.3[1]]);
     }
 }

@@ -35,6 +35,8 @@ pub enum Likelihood<'a> {
     Gaussian {
         /// log σ of each output `[C]`.
         log_sigma: &'a [f64],
+        /// Weight of each row's log-likelihood `[N]`; empty for 1. A coupled batch has none.
+        weights: &'a [f64],
     },
     /// `p(y|f) = Φ(y f)` for labels ±1, one-vs-all where there are several outputs. A coupled batch is joined by
     /// Laplace's approximation, output by output; uncoupled rows have their own class's probability in closed form.
@@ -96,9 +98,10 @@ impl<T: Real> BatchLikelihood<T> {
                     steps = steps.max(value.steps);
                 }
             }
-            (Likelihood::Gaussian { log_sigma }, coupling) => {
+            (Likelihood::Gaussian { log_sigma, weights }, coupling) => {
                 for (output, &log_sigma) in log_sigma.iter().enumerate() {
-                    loss += self.gaussian(output, latent, &column_of(y, c, output), log_sigma, coupling)?;
+                    let y = column_of(y, c, output);
+                    loss += self.gaussian(output, latent, &y, (log_sigma, weights), coupling)?;
                 }
             }
         }
@@ -120,7 +123,7 @@ impl<T: Real> BatchLikelihood<T> {
         output: usize,
         latent: BatchLatent<'_, T>,
         y: &[T],
-        log_sigma: f64,
+        (log_sigma, weights): (f64, &[f64]),
         coupling: Coupling,
     ) -> Result<f64, Error> {
         let gaussian = self.gaussian.get_or_insert_with(|| Gaussian::with_size(y.len()));
@@ -128,7 +131,7 @@ impl<T: Real> BatchLikelihood<T> {
         let noise = (2.0 * log_sigma).exp();
         let value = match coupling {
             Coupling::Batch => gaussian.evaluate(latent.cov, noise, &e, self.g.as_mut(), self.threads)?,
-            Coupling::Rows => gaussian.evaluate_rows(latent.cov, noise, &e, self.g.as_mut()),
+            Coupling::Rows => gaussian.evaluate_rows(latent.cov, noise, (&e, weights), self.g.as_mut()),
         };
         self.log_sigma[output] = 2.0 * noise * value.d_noise;
         let m_bar = self.m_bar.col_mut(output);

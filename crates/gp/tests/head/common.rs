@@ -123,7 +123,7 @@ impl Problem {
             kernel: &self.kernel,
             inducing,
             likelihood: match (&self.labelled, self.link) {
-                (None, _) => Likelihood::Gaussian { log_sigma: &self.log_sigma },
+                (None, _) => Likelihood::Gaussian { log_sigma: &self.log_sigma, weights: &[] },
                 (Some(weights), Link::Probit) => Likelihood::Probit { weights },
                 (Some(weights), Link::Logit) => Likelihood::Logit { weights },
             },

@@ -52,7 +52,7 @@ fn loss_gradients_and_predictions_equal_the_reference() {
         let (phi, y) = (numbers(&case["phi"]), numbers(&case["y"]));
         let jitter = case["jitter"].as_f64().expect("jitter");
         let mut objective = Objective::new(phi.len() / inducing.dim(), &kernel, &inducing, 1);
-        let likelihood = Likelihood::Gaussian { log_sigma: &log_sigma };
+        let likelihood = Likelihood::Gaussian { log_sigma: &log_sigma, weights: &[] };
         let coupling = Coupling::Batch;
         let process = Process { kernel: &kernel, inducing: &inducing, likelihood, jitter, coupling };
         let value = objective.evaluate_batch(&process, &phi, &y).expect(name);

@@ -29,7 +29,7 @@ impl Config {
                 self.data.fold, self.data.folds
             ));
         }
-        if self.data.folds > 0 && self.data.test_share.get() > 0.0 {
+        if self.data.folds > 0 && self.data.test_share.is_some_and(|share| share.get() > 0.0) {
             return Err(
                 "data.test_share and data.folds exclude each other\nhint: a fold is the test part".into()
             );
@@ -46,6 +46,9 @@ impl Config {
                 "gp.coupling = \"batch\" needs gp.link = \"probit\": Laplace's approximation is made for it"
                     .into(),
             );
+        }
+        if self.data.weight.is_some() && self.gp.coupling == gp::Coupling::Batch {
+            return Err("data.weight needs gp.coupling = \"rows\": rows of a coupled batch have no likelihood of their own".into());
         }
         let needs_validation = self.train.recalibrate || self.train.stop_on != StopOn::Never;
         if needs_validation && self.train.crossfit_folds == 0 && self.train.validation_share.get() == 0.0 {

@@ -1,6 +1,7 @@
 //! `[data]`: from files to matrices.
 
 use super::Share;
+use super::target::{Bounds, TargetTransform};
 use data::{ColumnType, GraphOptions, ReadOptions, Scaling, Task, TextOptions};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -26,8 +27,25 @@ pub struct DataConfig {
     pub discrete_levels: usize,
     /// Categories that are kept; rarer ones share one level.
     pub max_categories: usize,
-    /// Part of the rows that is held out, never trained on, and reported on at the end.
-    pub test_share: Share,
+    /// Column whose order the parts follow: the test part is the latest. A date or a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_column: Option<String>,
+    /// Column whose equal values stay in one part, such as a household or a patient. It is no input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Column with the weight of a row in losses, calibration and scores. It is no input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<String>,
+    /// The range of a target, such as "0," or "0,100"; by default what its values suggest, and "," for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<Bounds>,
+    /// The scale on which a number is modelled.
+    #[serde(default)]
+    pub target_transform: TargetTransform,
+    /// Part of the rows that is held out, never trained on, and reported on at the end; by default a tenth of 1,000 rows or more,
+    /// at most 5,000 rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_share: Option<Share>,
     /// Number of cross-validation folds, one of which is the test part; 0 is none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub folds: usize,
@@ -49,11 +67,33 @@ impl DataConfig {
         if !self.missing_values.is_empty() {
             options.missing_values = self.missing_values.clone();
         }
-        let ignored = self.ignore.iter().map(|name| (name, &ColumnType::Ignore));
+        let roles = [&self.time_column, &self.group, &self.weight];
+        let has_role = |name: &String| roles.iter().any(|role| role.as_ref() == Some(name));
+        let ignored =
+            self.ignore.iter().filter(|name| !has_role(name)).map(|name| (name, &ColumnType::Ignore));
         for (name, kind) in self.columns.iter().chain(ignored) {
             options.column_types.insert(name.clone(), *kind);
         }
         options
+    }
+}
+
+impl DataConfig {
+    /// Columns of the table that are no inputs.
+    pub fn excluded(&self) -> Vec<String> {
+        self.ignore.iter().chain(&self.group).chain(&self.weight).cloned().collect()
+    }
+
+    /// The share of `rows` that is held out.
+    pub fn held_out_share(&self, rows: usize) -> f64 {
+        const FEWEST: usize = 1000;
+        const SHARE: f64 = 0.1;
+        const MOST: f64 = 5000.0;
+        match self.test_share {
+            Some(share) => share.get(),
+            None if rows < FEWEST => 0.0,
+            None => SHARE.min(MOST / rows as f64),
+        }
     }
 }
 

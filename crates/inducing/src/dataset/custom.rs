@@ -2,7 +2,7 @@
 //! `examples/custom_encoder.rs` brings clouds of points.
 
 use crate::nn::{CustomEncoder, Encoder};
-use data::{ClassTarget, ColumnType, Target, TargetColumn};
+use data::{ClassTarget, ColumnType, Target, TargetColumn, TargetScale};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -145,7 +145,12 @@ impl Labels {
                 let n = train.len() as f64;
                 let mean = train.iter().map(|&row| y[row]).sum::<f64>() / n;
                 let var = train.iter().map(|&row| (y[row] - mean).powi(2)).sum::<f64>() / n;
-                Target::Numbers(vec![TargetColumn { name: name.into(), mean, std: var.sqrt() }])
+                Target::Numbers(vec![TargetColumn {
+                    name: name.into(),
+                    mean,
+                    std: var.sqrt(),
+                    scale: TargetScale::default(),
+                }])
             }
             Self::Classes { labels, names } => {
                 let mut counts = vec![0; names.len()];

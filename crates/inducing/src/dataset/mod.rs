@@ -6,6 +6,7 @@ mod inputs;
 mod prepared;
 mod schema;
 mod source;
+mod suspicion;
 
 pub(crate) use custom::EncoderFactory;
 pub use custom::{CustomSchema, CustomShape, Labels};

@@ -3,23 +3,27 @@
 
 mod check;
 mod parts;
+mod roles;
 mod shape;
 mod start;
+mod target_scale;
 
 use super::custom::{CustomSchema, CustomShape, EncoderFactory, Labels};
 use super::inputs::{Images, Inputs, conform_images};
 use super::schema::Schema;
 use super::source::{Custom, Dataset, Loaded};
+use super::suspicion::{rare_classes, repeated_rows, suspicions};
 use crate::config::{ClassWeights, Config};
 use crate::error::Error;
 use crate::explain::Observed;
 use crate::train::Targets;
 use check::refusal;
 use data::{
-    EncodeOptions, GraphSchema, GraphSet, ImageSchema, ImageSet, Notice, Table, TableSchema, TargetValues,
-    Task,
+    EncodeOptions, GraphSchema, GraphSet, ImageSchema, ImageSet, Notice, Related, Table, TableSchema, Target,
+    TargetValues, Task,
 };
 use parts::parts;
+use roles::{related, row_weights};
 use std::sync::Arc;
 
 /// Data made ready.
@@ -34,6 +38,10 @@ pub struct Prepared {
     pub(crate) train: Vec<usize>,
     pub(crate) validation: Vec<usize>,
     pub(crate) test: Vec<usize>,
+    /// What relates rows of a table.
+    pub(crate) related: Related,
+    /// Weight of each row, one on average over the training rows; empty where all are one.
+    pub(crate) row_weights: Vec<f64>,
     class_weights: Vec<f64>,
     custom_shape: Option<CustomShape>,
     pub(crate) factory: Option<EncoderFactory>,
@@ -90,19 +98,39 @@ impl Prepared {
             }
             _ => None,
         };
-        let [train, validation, test] = parts(&rows, classes, config);
+        let related = related(table, &rows, &config.data)?;
+        let [train, validation, test] = parts(&rows, classes, &related, config);
+        let row_weights = row_weights(table, &train, &config.data)?;
+        let mut suspicions = suspicions(table, &train, &config.data);
+        suspicions.exclude.extend(config.data.excluded());
         let options = EncodeOptions {
             scaling: config.data.scaling,
             discrete_levels: config.data.discrete_levels,
             max_categories: config.data.max_categories,
             missing_indicator: true,
             text: config.data.text.clone(),
+            exclude: suspicions.exclude,
         };
-        let (schema, mut notices) = TableSchema::fit(table, targets, Some(task), &train, &options)?;
+        let (mut schema, mut notices) = TableSchema::fit(table, targets, Some(task), &train, &options)?;
+        notices.extend(suspicions.notices);
         if dropped > 0 {
             notices.insert(0, Notice::RowsWithoutTargetDropped { count: dropped });
         }
-        let values = match schema.targets(table, None)? {
+        if let Some(classes) = schema.targets.classes() {
+            notices.extend(rare_classes(&classes.levels, &classes.counts));
+        }
+        let encoded = schema.encode(table, None)?;
+        if let Target::Numbers(columns) = &mut schema.targets {
+            for column in columns {
+                let matrix = target_scale::Encoded { x: &encoded.x, width: encoded.width };
+                let (scaled, more) = target_scale::scaled(column, table, &train, matrix, &config.data)?;
+                *column = scaled;
+                notices.extend(more);
+            }
+        }
+        let targets = schema.targets(table, None)?;
+        notices.extend(repeated_rows(&encoded.x, &targets, [&train, &test]));
+        let values = match targets {
             TargetValues::Numbers(y) => {
                 Values::Numbers(y.into_iter().map(|y| y.clamp(-WILDEST, WILDEST) as f32).collect())
             }
@@ -110,13 +138,16 @@ impl Prepared {
                 Values::Classes(labels.into_iter().map(|label| label.unwrap_or(0)).collect())
             }
         };
-        let inputs = schema.encode(table, None)?.into();
-        Ok(Self::unchecked(Schema::Table(schema), notices, inputs, values, [train, validation, test], config))
+        let inputs = encoded.into();
+        let parts = [train, validation, test];
+        let mut prepared = Self::unchecked(Schema::Table(schema), notices, inputs, values, parts, config);
+        (prepared.related, prepared.row_weights) = (related, row_weights);
+        Ok(prepared)
     }
 
     fn images(set: &Arc<ImageSet>, config: &Config) -> Result<Self, Error> {
         let rows: Vec<usize> = (0..set.len()).collect();
-        let parts = parts(&rows, set.labels.clone(), config);
+        let parts = parts(&rows, set.labels.clone(), &Related::Nothing, config);
         let (schema, notices) = ImageSchema::fit(set, &parts[0])?;
         let set = conform_images(&schema, set)?;
         let values = Values::Classes(set.labels.clone().unwrap_or_default());
@@ -126,7 +157,7 @@ impl Prepared {
 
     fn graphs(set: &Arc<GraphSet>, config: &Config) -> Result<Self, Error> {
         let rows: Vec<usize> = (0..set.len()).collect();
-        let parts = parts(&rows, set.labels.clone(), config);
+        let parts = parts(&rows, set.labels.clone(), &Related::Nothing, config);
         let (schema, notices) = GraphSchema::fit(set, &parts[0], &config.data.graph)?;
         let set = schema.conform(set.as_ref().clone())?;
         let values = Values::Classes(set.labels.clone().unwrap_or_default());
@@ -143,7 +174,7 @@ impl Prepared {
             Labels::Numbers(_) => None,
             Labels::Classes { labels, .. } => Some(labels.clone()),
         };
-        let parts = parts(&rows, classes, config);
+        let parts = parts(&rows, classes, &Related::Nothing, config);
         if let Some(fault) = labels.fault(&parts[0]) {
             return Err(refusal(&fault));
         }
@@ -180,6 +211,8 @@ impl Prepared {
             train,
             validation,
             test,
+            related: Related::Nothing,
+            row_weights: Vec::new(),
             class_weights,
             custom_shape,
             factory,
@@ -194,6 +227,15 @@ impl Prepared {
     /// The same rows, by their numbers among [`Prepared::inputs`].
     pub fn parts(&self) -> [&[usize]; 3] {
         [&self.train, &self.validation, &self.test]
+    }
+
+    /// Weights of some rows; empty where all count the same.
+    pub(crate) fn weights_of(&self, rows: &[usize]) -> Vec<f64> {
+        if self.row_weights.is_empty() {
+            Vec::new()
+        } else {
+            rows.iter().map(|&row| self.row_weights[row]).collect()
+        }
     }
 
     /// All inputs, of all parts.
@@ -241,11 +283,14 @@ impl Prepared {
     /// What the latent functions learn.
     pub(crate) fn targets(&self) -> Targets<'_> {
         match &self.values {
-            Values::Numbers(y) => Targets::Numbers { y, outputs: self.schema.outputs() },
+            Values::Numbers(y) => {
+                Targets::Numbers { y, outputs: self.schema.outputs(), row_weights: &self.row_weights }
+            }
             Values::Classes(labels) => Targets::Classes {
                 labels,
                 classes: self.schema.class_counts().len(),
                 weights: &self.class_weights,
+                row_weights: &self.row_weights,
             },
         }
     }

@@ -173,7 +173,7 @@ fn evaluate<T: Real>(
         kernel: &kernel,
         inducing: &inducing,
         likelihood: match (shape.classes, shape.link) {
-            (false, _) => Likelihood::Gaussian { log_sigma: &log_sigma },
+            (false, _) => Likelihood::Gaussian { log_sigma: &log_sigma, weights },
             (true, Link::Probit) => Likelihood::Probit { weights },
             (true, Link::Logit) => Likelihood::Logit { weights },
         },

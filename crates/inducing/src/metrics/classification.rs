@@ -84,16 +84,23 @@ pub struct Uncalibrated {
 impl ClassMetrics {
     /// Scores probabilities, row-major `[N, K]`, of classes `labels [K]` against the true classes `y [N]`.
     pub fn new(p: &[f64], y: &[u32], labels: &[String]) -> Self {
+        Self::weighted(p, y, labels, &[])
+    }
+
+    /// The same with a weight for each row, empty for 1: accuracy, NLL and Brier score count it, what counts rows does not.
+    pub fn weighted(p: &[f64], y: &[u32], labels: &[String], weights: &[f64]) -> Self {
         let (n, k) = (y.len(), labels.len());
         let rows = || p.chunks_exact(k).zip(y.iter().map(|&y| y as usize));
-        let mean = |total: f64| total / n as f64;
+        let mean = |total: f64| total / if weights.is_empty() { n as f64 } else { weights.iter().sum() };
+        let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
         let mut confusion = vec![vec![0; k]; k];
-        let (mut nll, mut brier) = (0.0, 0.0);
-        for (p, y) in rows() {
+        let (mut nll, mut brier, mut right) = (0.0, 0.0, 0.0);
+        for (i, (p, y)) in rows().enumerate() {
+            right += weight(i) * f64::from(u8::from(predicted(p) == y));
             confusion[y][predicted(p)] += 1;
-            nll += row_nll(p, y);
+            nll += weight(i) * row_nll(p, y);
             let miss = |(c, p): (usize, &f64)| (p - f64::from(u8::from(c == y))).powi(2);
-            brier += p.iter().enumerate().map(miss).sum::<f64>();
+            brier += weight(i) * p.iter().enumerate().map(miss).sum::<f64>();
         }
         let reliability = reliability(rows());
         let one_vs_rest = |class: usize| {
@@ -108,7 +115,7 @@ impl ClassMetrics {
         };
         Self {
             n,
-            accuracy: mean((0..k).map(|c| confusion[c][c]).sum::<usize>() as f64),
+            accuracy: mean(right),
             nll: mean(nll),
             brier: mean(brier),
             ece: expected_error(&reliability),

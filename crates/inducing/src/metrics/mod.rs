@@ -6,6 +6,7 @@ mod regression;
 pub use classification::{
     Bin, ClassMetrics, ClassScores, OodMetrics, Uncalibrated, entropy, predicted, row_nll,
 };
+pub(crate) use regression::average;
 pub use regression::{
     LEVELS, Metrics, gaussian_crps, gaussian_nll, in_central_interval, normal_cdf, normal_quantile,
 };

@@ -40,11 +40,22 @@ pub const LEVELS: [f64; 3] = [0.5, 0.9, 0.95];
 impl Metrics {
     /// Scores `mean` and `std` against `y`; `inside(row, level)` says whether a row lies in its interval.
     pub fn new(y: &[f64], mean: &[f64], std: &[f64], inside: impl Fn(usize, f64) -> bool) -> Self {
+        Self::weighted(y, mean, std, &[], inside)
+    }
+
+    /// The same with a weight for each row; empty for 1.
+    pub fn weighted(
+        y: &[f64],
+        mean: &[f64],
+        std: &[f64],
+        weights: &[f64],
+        inside: impl Fn(usize, f64) -> bool,
+    ) -> Self {
         let n = y.len();
-        let average = |f: &dyn Fn(usize) -> f64| (0..n).map(f).sum::<f64>() / n as f64;
+        let average = average(n, weights);
         let y_mean = average(&|i| y[i]);
-        let spread = root_mean_square(y.iter().map(|y| y - y_mean));
-        let rmse = root_mean_square(y.iter().zip(mean).map(|(y, m)| y - m));
+        let spread = root_mean_square(y.iter().map(|y| y - y_mean), weights);
+        let rmse = root_mean_square(y.iter().zip(mean).map(|(y, m)| y - m), weights);
         let coverage = |level: f64| average(&|i| f64::from(u8::from(inside(i, level))));
         Self {
             n,
@@ -63,19 +74,34 @@ impl Metrics {
 
     /// The same by predictive densities: NLL, CRPS and intervals come from them.
     pub fn of_densities(y: &[f64], mean: &[f64], std: &[f64], densities: &[&Density]) -> Self {
-        let n = y.len() as f64;
+        Self::of_weighted_densities(y, mean, std, densities, &[])
+    }
+
+    /// The same with a weight for each row; empty for 1.
+    pub fn of_weighted_densities(
+        y: &[f64],
+        mean: &[f64],
+        std: &[f64],
+        densities: &[&Density],
+        weights: &[f64],
+    ) -> Self {
         let p: Vec<f64> = y.iter().zip(densities).map(|(y, density)| density.cdf(*y)).collect();
         let inside = |i: usize, level: f64| in_central_interval(p[i], level);
-        let average = |f: &dyn Fn(usize) -> f64| (0..y.len()).map(f).sum::<f64>() / n;
+        let average = average(y.len(), weights);
         let nll = average(&|i| -densities[i].log_pdf(y[i]));
         let crps = average(&|i| densities[i].crps(y[i]));
-        Self { nll, crps, ..Self::new(y, mean, std, inside) }
+        Self { nll, crps, ..Self::weighted(y, mean, std, weights, inside) }
     }
 
     /// The same with central Gaussian intervals.
     pub fn gaussian(y: &[f64], mean: &[f64], std: &[f64]) -> Self {
+        Self::weighted_gaussian(y, mean, std, &[])
+    }
+
+    /// The same with a weight for each row; empty for 1.
+    pub fn weighted_gaussian(y: &[f64], mean: &[f64], std: &[f64], weights: &[f64]) -> Self {
         let half_widths = LEVELS.map(|level| normal_quantile(0.5 + level / 2.0));
-        Self::new(y, mean, std, |i, level| {
+        Self::weighted(y, mean, std, weights, |i, level| {
             let k = LEVELS.iter().position(|&l| l == level).unwrap_or(0);
             (y[i] - mean[i]).abs() <= half_widths[k] * std[i]
         })
@@ -87,14 +113,23 @@ pub fn in_central_interval(p: f64, level: f64) -> bool {
     (0.5 - level / 2.0..=0.5 + level / 2.0).contains(&p)
 }
 
+/// The mean over `n` rows with these weights; empty for 1.
+pub(crate) fn average(n: usize, weights: &[f64]) -> impl Fn(&dyn Fn(usize) -> f64) -> f64 + '_ {
+    let total = if weights.is_empty() { n as f64 } else { weights.iter().sum() };
+    move |f| match weights {
+        [] => (0..n).map(f).sum::<f64>() / total,
+        weights => weights.iter().enumerate().map(|(i, weight)| weight * f(i)).sum::<f64>() / total,
+    }
+}
+
 /// Root of the mean square, scaled so that no square overflows.
-fn root_mean_square(values: impl Iterator<Item = f64> + Clone) -> f64 {
+fn root_mean_square(values: impl Iterator<Item = f64> + Clone, weights: &[f64]) -> f64 {
     let largest = values.clone().fold(0.0_f64, |a, x| a.max(x.abs()));
     if largest == 0.0 {
         return 0.0;
     }
-    let (sum, n) = values.fold((0.0, 0), |(sum, n), x| (sum + (x / largest).powi(2), n + 1));
-    largest * (sum / f64::from(n)).sqrt()
+    let values: Vec<f64> = values.collect();
+    largest * average(values.len(), weights)(&|i| (values[i] / largest).powi(2)).sqrt()
 }
 
 /// `−log N(y; mean, std²)`.

@@ -105,7 +105,8 @@ impl Model {
             return Ok(());
         };
         let all: Vec<usize> = (0..inputs.rows()).collect();
-        let said = self.predict_numbers(&inputs, &all)?;
+        let features = self.encode(&inputs, &all)?;
+        let said = self.modelled_numbers(&inputs, &all, &features, &self.latent(&features))?;
         for (i, Absent { at, .. }) in places.into_iter().enumerate() {
             for k in 0..c {
                 let of = |values: &[f64]| -> Vec<f64> {

@@ -24,6 +24,11 @@ impl Model {
         latent: &Latent,
     ) -> Result<ClassificationBatch, Error> {
         let mut prediction = self.classes(latent);
+        if let Some(linear) =
+            self.header.ensemble.as_ref().and_then(|ensemble| ensemble.linear_classes.as_ref())
+        {
+            linear.mix(&inputs.numbers(inputs.width(), rows, Mode::Predict)?, &mut prediction.p);
+        }
         let stack = self.header.ensemble.as_ref().and_then(|ensemble| ensemble.class_stack.as_ref());
         match (&self.class_neighbours, stack, &self.header.feature_stack) {
             (Some(neighbours), Some(stack), _) => {

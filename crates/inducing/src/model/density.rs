@@ -2,6 +2,7 @@
 
 use super::Calibration;
 use crate::metrics::{gaussian_crps, gaussian_nll, normal_cdf};
+use data::{TargetScale, Transform};
 use rand::RngExt;
 use std::sync::Arc;
 
@@ -27,7 +28,12 @@ pub struct Component {
 /// assert!(two.cdf(0.0) > 0.499 && two.pdf(0.0) < 1e-6 && (two.quantile(0.75) - 1.0).abs() < 1e-6);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Density(Form);
+pub struct Density {
+    /// On the scale on which the number is modelled.
+    form: Form,
+    /// That scale and the number's range, if it is not modelled as it is.
+    scale: Option<Arc<TargetScale>>,
+}
 
 #[derive(Debug, Clone, PartialEq)]
 enum Form {
@@ -42,17 +48,27 @@ impl Density {
     pub fn mixture(mut components: Vec<Component>) -> Self {
         let total: f64 = components.iter().map(|c| c.weight).sum();
         components.iter_mut().for_each(|c| c.weight /= total);
-        Self(Form::Mixture(components))
+        Self::of(Form::Mixture(components))
+    }
+
+    fn of(form: Form) -> Self {
+        Self { form, scale: None }
+    }
+
+    /// The density of a number that is modelled on a scale.
+    #[must_use]
+    pub(crate) fn on_scale(self, scale: &Arc<TargetScale>) -> Self {
+        Self { scale: Some(Arc::clone(scale)), ..self }
     }
 
     pub(crate) fn scaled(mean: f64, std: f64, calibration: Arc<Calibration>) -> Self {
-        Self(Form::Scaled { mean, std, calibration })
+        Self::of(Form::Scaled { mean, std, calibration })
     }
 
     /// The mean of several densities; what adds next to nothing is left out.
     pub(crate) fn average(densities: &[Self]) -> Self {
         const LEAST: f64 = 1e-4;
-        let parts = densities.iter().flat_map(|density| match &density.0 {
+        let parts = densities.iter().flat_map(|density| match &density.form {
             Form::Mixture(components) => components.clone(),
             Form::Scaled { mean, std, .. } => vec![Component { weight: 1.0, mean: *mean, std: *std }],
         });
@@ -62,12 +78,12 @@ impl Density {
     /// The same around another mean, with a deviation of at least `least`.
     #[must_use]
     pub(crate) fn widened(self, to: f64, least: f64) -> Self {
-        match self.0 {
+        match self.form {
             Form::Scaled { std, calibration, .. } => Self::scaled(to, std.max(least), calibration),
             Form::Mixture(components) => {
                 let mean: f64 = components.iter().map(|c| c.weight * c.mean).sum();
-                let own = Self(Form::Mixture(components.clone())).second_moment_about(mean).sqrt();
-                let shifted = Self(Form::Mixture(components)).restored(to - mean, 1.0);
+                let own = Self::of(Form::Mixture(components.clone())).second_moment_about(mean).sqrt();
+                let shifted = Self::of(Form::Mixture(components)).restored(to - mean, 1.0);
                 shifted.stretched(to, (least / own).max(1.0))
             }
         }
@@ -86,7 +102,15 @@ impl Density {
 
     /// Its logarithm.
     pub fn log_pdf(&self, y: f64) -> f64 {
-        match &self.0 {
+        match &self.scale {
+            None => self.modelled_log_pdf(y),
+            Some(scale) if scale.clamp(y) != y => f64::NEG_INFINITY,
+            Some(scale) => self.modelled_log_pdf(scale.transform.apply(y)) + scale.transform.log_slope(y),
+        }
+    }
+
+    fn modelled_log_pdf(&self, y: f64) -> f64 {
+        match &self.form {
             Form::Scaled { mean, std, .. } => -gaussian_nll(y, *mean, *std),
             Form::Mixture(components) => {
                 let log = |c: &Component| c.weight.ln() - gaussian_nll(y, c.mean, c.std);
@@ -101,7 +125,16 @@ impl Density {
 
     /// The probability of at most `y`.
     pub fn cdf(&self, y: f64) -> f64 {
-        match &self.0 {
+        match &self.scale {
+            None => self.modelled_cdf(y),
+            Some(scale) if scale.lower.is_some_and(|lower| y < lower) => 0.0,
+            Some(scale) if scale.upper.is_some_and(|upper| y >= upper) => 1.0,
+            Some(scale) => self.modelled_cdf(scale.transform.apply(y)),
+        }
+    }
+
+    fn modelled_cdf(&self, y: f64) -> f64 {
+        match &self.form {
             Form::Scaled { mean, std, calibration } => {
                 let z = (y - mean) / std;
                 bisect(0.0, 1.0, |p| calibration.quantile(p) < z)
@@ -114,7 +147,12 @@ impl Density {
 
     /// The value that a number stays below with probability `p`; never falls as `p` rises.
     pub fn quantile(&self, p: f64) -> f64 {
-        match &self.0 {
+        let modelled = self.modelled_quantile(p);
+        self.scale.as_ref().map_or(modelled, |scale| scale.invert(modelled))
+    }
+
+    fn modelled_quantile(&self, p: f64) -> f64 {
+        match &self.form {
             Form::Scaled { mean, std, calibration } => mean + std * calibration.quantile(p),
             Form::Mixture(_) if p.is_nan() => f64::NAN,
             Form::Mixture(_) if p <= 0.0 => f64::NEG_INFINITY,
@@ -125,7 +163,7 @@ impl Density {
                 let ends = components.iter().map(|c| c.mean + own * c.std);
                 let low = ends.clone().fold(f64::INFINITY, f64::min);
                 let high = ends.fold(f64::NEG_INFINITY, f64::max);
-                bisect(low, high, |y| self.cdf(y) < p)
+                bisect(low, high, |y| self.modelled_cdf(y) < p)
             }
         }
     }
@@ -137,7 +175,14 @@ impl Density {
 
     /// The continuous ranked probability score of an observation (Grimit et al. 2006 for mixtures).
     pub fn crps(&self, y: f64) -> f64 {
-        match &self.0 {
+        match &self.scale {
+            Some(scale) if self.reaches_bounds(scale) => self.crps_on_grid(scale, y),
+            _ => self.modelled_crps(y),
+        }
+    }
+
+    fn modelled_crps(&self, y: f64) -> f64 {
+        match &self.form {
             Form::Scaled { mean, std, .. } => gaussian_crps(y, *mean, *std),
             Form::Mixture(components) => {
                 let to_y: f64 = components.iter().map(|c| c.weight * distance(y - c.mean, c.std)).sum();
@@ -160,7 +205,14 @@ impl Density {
 
     /// The mean squared distance from a point.
     pub fn second_moment_about(&self, point: f64) -> f64 {
-        match &self.0 {
+        match self.moments() {
+            Some((mean, std)) if self.scale.is_some() => (mean - point).powi(2) + std * std,
+            _ => self.modelled_second_moment(point),
+        }
+    }
+
+    fn modelled_second_moment(&self, point: f64) -> f64 {
+        match &self.form {
             Form::Scaled { mean, std, .. } => (mean - point).powi(2) + std * std,
             Form::Mixture(components) => {
                 components.iter().map(|c| c.weight * ((c.mean - point).powi(2) + c.std * c.std)).sum()
@@ -168,17 +220,73 @@ impl Density {
         }
     }
 
+    /// Whether the scale changes the moments: it is curved, or a bound cuts something off.
+    fn reaches_bounds(&self, scale: &TargetScale) -> bool {
+        const NOTHING: f64 = 1e-9;
+        scale.transform != Transform::Identity
+            || scale.lower.is_some_and(|lower| self.modelled_cdf(lower) > NOTHING)
+            || scale.upper.is_some_and(|upper| 1.0 - self.modelled_cdf(upper) > NOTHING)
+    }
+
+    /// Equal steps of the modelled scale between far quantiles, in the number's units, with the distribution function there.
+    fn grid(&self, scale: &TargetScale) -> Vec<(f64, f64)> {
+        const STEPS: usize = 256;
+        const TAIL: f64 = 1e-4;
+        let [low, high] = [TAIL, 1.0 - TAIL].map(|p| self.modelled_quantile(p));
+        let step = (high - low) / STEPS as f64;
+        let at = |i: usize| low + step * i as f64;
+        (0..=STEPS).map(|i| (scale.invert(at(i)), self.modelled_cdf(at(i)))).collect()
+    }
+
+    /// Mean and standard deviation; `None` where they are not finite. Of a curved scale, without the last ten-thousandth on
+    /// both sides, where a far tail would decide.
+    pub(crate) fn moments(&self) -> Option<(f64, f64)> {
+        let Some(scale) = self.scale.as_ref().filter(|scale| self.reaches_bounds(scale)) else {
+            let mean = match &self.form {
+                Form::Scaled { mean, .. } => *mean,
+                Form::Mixture(components) => components.iter().map(|c| c.weight * c.mean).sum(),
+            };
+            return Some((mean, self.modelled_second_moment(mean).sqrt()));
+        };
+        let grid = self.grid(scale);
+        let total = grid.last()?.1 - grid[0].1;
+        let (mut mean, mut square) = (0.0, 0.0);
+        let origin = grid[grid.len() / 2].0;
+        for pair in grid.windows(2) {
+            let (share, [a, b]) = ((pair[1].1 - pair[0].1) / total, [pair[0].0 - origin, pair[1].0 - origin]);
+            mean += share * 0.5 * (a + b);
+            square += share * (a * a + a * b + b * b) / 3.0;
+        }
+        let std = (square - mean * mean).max(0.0).sqrt().max(1e-12 * (origin + mean).abs().max(1e-12));
+        (mean.is_finite() && std.is_finite()).then_some((origin + mean, std))
+    }
+
+    /// `∫ (F(t) − 1[t ≥ y])² dt` by trapezes.
+    fn crps_on_grid(&self, scale: &TargetScale, y: f64) -> f64 {
+        let mut grid = self.grid(scale);
+        let own = (y, self.cdf(y));
+        let place = grid.partition_point(|(t, _)| *t < y);
+        grid.insert(place, own);
+        let before = |(t, p): (f64, f64)| (t, p * p);
+        let after = |(t, p): (f64, f64)| (t, (1.0 - p) * (1.0 - p));
+        let area = |points: &[(f64, f64)], f: &dyn Fn((f64, f64)) -> (f64, f64)| -> f64 {
+            let values: Vec<(f64, f64)> = points.iter().map(|&point| f(point)).collect();
+            values.windows(2).map(|pair| (pair[1].0 - pair[0].0) * 0.5 * (pair[0].1 + pair[1].1)).sum()
+        };
+        area(&grid[..=place], &before) + area(&grid[place..], &after)
+    }
+
     /// The density of `shift + factor·y`.
     #[must_use]
     pub(crate) fn restored(self, shift: f64, factor: f64) -> Self {
-        match self.0 {
+        match self.form {
             Form::Scaled { mean, std, calibration } => {
                 Self::scaled(shift + factor * mean, factor * std, calibration)
             }
             Form::Mixture(components) => {
                 let restore =
                     |c: Component| Component { mean: shift + factor * c.mean, std: factor * c.std, ..c };
-                Self(Form::Mixture(components.into_iter().map(restore).collect()))
+                Self::of(Form::Mixture(components.into_iter().map(restore).collect()))
             }
         }
     }

@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// Version of the layout that this program writes; it reads this one and all earlier ones.
-pub const FORMAT_VERSION: u32 = 6;
+pub const FORMAT_VERSION: u32 = 7;
 /// The one metadata key.
 const KEY: &str = "ign";
 /// A model is megabytes; nothing near this size is one.
@@ -328,7 +328,10 @@ fn is_consistent(header: &ModelHeader) -> bool {
         None => {
             header.calibration.len() == c
                 && header.calibration.iter().all(Calibration::is_sound)
-                && schema.numbers().iter().all(|target| target.std > 0.0 && target.std.is_finite())
+                && schema
+                    .numbers()
+                    .iter()
+                    .all(|target| target.std > 0.0 && target.std.is_finite() && target.scale.is_sound())
                 && header.config.head == HeadKind::Gp
         }
     };
@@ -360,6 +363,12 @@ fn is_consistent(header: &ModelHeader) -> bool {
             let width = schema.table().map_or(0, |table| table.numeric_width() + table.indicator_width());
             schema.classes().is_some_and(|classes| stack.is_sound(width, classes.len()))
         })
+        && header.ensemble.as_ref().and_then(|ensemble| ensemble.linear_classes.as_ref()).is_none_or(
+            |linear| {
+                let width = schema.table().map_or(0, |table| table.numeric_width() + table.indicator_width());
+                schema.classes().is_some_and(|classes| linear.is_sound(width, classes.len()))
+            },
+        )
         && header.feature_stack.as_ref().is_none_or(|stack| {
             let classes = schema.classes().map_or(0, <[String]>::len);
             header.ensemble.is_none()

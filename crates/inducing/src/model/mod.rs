@@ -8,6 +8,7 @@ mod classes;
 mod density;
 mod distances;
 mod file;
+mod linear_classes;
 mod numbers;
 mod out_of_fold;
 mod predict;
@@ -27,6 +28,7 @@ pub use density::{Component, Density};
 pub use distances::Distances;
 pub use file::{FORMAT_VERSION, FileError};
 pub use gp::Kernel;
+pub use linear_classes::LinearClasses;
 pub use out_of_fold::OutOfFoldPredictions;
 pub use predict::{EncodedData, TargetUse};
 pub use prediction::{
@@ -82,6 +84,9 @@ pub struct ModelHeader {
     pub history: Vec<EpochRecord>,
     /// Scores of held-out rows: part (`validation`, `test`) → target → scores.
     pub metrics: BTreeMap<String, Scores>,
+    /// Scores of simple models on the same rows: part → `constant`, `linear` or `neighbours` → target → scores.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub baselines: BTreeMap<String, BTreeMap<String, Scores>>,
     /// The second and further networks where every class has its own; the fields above are the first's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<NetworkHeader>,
@@ -102,6 +107,9 @@ pub struct Ensemble {
     /// The same for classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_stack: Option<ClassStack>,
+    /// A linear model of the classes, where it helps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linear_classes: Option<LinearClasses>,
 }
 
 /// What differs between several networks of a model.
@@ -314,6 +322,11 @@ impl Model {
         Ok(())
     }
 
+    /// Mixes a linear model into the probabilities of an ensemble.
+    pub(crate) fn set_linear_classes(&mut self, linear: Option<LinearClasses>) {
+        self.header.ensemble.get_or_insert_default().linear_classes = linear;
+    }
+
     /// The same for a model of classes.
     pub(crate) fn set_class_neighbours(&mut self, stack: ClassStack, kept: KeptRows) {
         self.class_neighbours = Some(ClassNeighbours::new(kept, &stack));
@@ -369,8 +382,9 @@ impl Model {
         });
         let [low, high] = if ends[0] < ends[1] { ends } else { [-4.0, 4.0] };
         let margin = 0.05 * (high - low);
-        let step = (high - low + 2.0 * margin) / count.saturating_sub(1).max(1) as f64;
-        (0..count).map(|i| target.restore(low - margin + step * i as f64)).collect()
+        let [low, high] = [low - margin, high + margin].map(|z| target.restore(z));
+        let step = (high - low) / count.saturating_sub(1).max(1) as f64;
+        (0..count).map(|i| low + step * i as f64).collect()
     }
 
     /// Coordinates `[N, D + C]` of a single network's rows: features, and latent means or, of classes, `tanh(f/4)`. Few training rows

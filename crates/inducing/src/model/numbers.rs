@@ -24,12 +24,23 @@ impl Model {
         features: &Features,
         latent: &Latent,
     ) -> Result<RegressionBatch, Error> {
+        Ok(self.to_units(self.modelled_numbers(inputs, rows, features, latent)?))
+    }
+
+    /// The same on the scales on which the targets are modelled.
+    pub(crate) fn modelled_numbers(
+        &self,
+        inputs: &Inputs,
+        rows: &[usize],
+        features: &Features,
+        latent: &Latent,
+    ) -> Result<RegressionBatch, Error> {
         let mut prediction = match (&self.neighbours, &self.header.ensemble) {
             (Some(neighbours), Some(ensemble)) => {
                 let x = inputs.numbers(neighbours.width(), rows, Mode::Predict)?;
                 self.restore(neighbours.predict(&ensemble.stacks, &x, features, latent))
             }
-            _ => self.numbers(latent),
+            _ => self.numbers_by(latent, &self.header.calibration),
         };
         if let (Some(stack), Some(neighbours)) = (&self.header.feature_stack, &self.class_neighbours) {
             let x = self.feature_coordinates(features, &latent.mean);
@@ -41,14 +52,30 @@ impl Model {
         Ok(prediction)
     }
 
-    /// Numbers in the targets' own units, `[N, C]`.
+    /// From the scales on which targets are modelled to their own units and ranges.
+    pub(crate) fn to_units(&self, mut batch: RegressionBatch) -> RegressionBatch {
+        let targets = self.header.schema.numbers();
+        for (k, target) in targets.iter().enumerate().filter(|(_, target)| !target.scale.is_plain()) {
+            let scale = Arc::new(target.scale);
+            for at in (k..batch.mean.len()).step_by(targets.len()) {
+                let density = batch.density[at].clone().on_scale(&scale);
+                let Some((mean, std)) = density.moments() else { continue };
+                // What is latent keeps its share.
+                batch.std_latent[at] *= std / batch.std[at].max(f64::MIN_POSITIVE);
+                (batch.mean[at], batch.std[at], batch.density[at]) = (mean, std, density);
+            }
+        }
+        batch
+    }
+
+    /// Numbers on the scales on which the targets are modelled, `[N, C]`.
     pub(crate) fn restore(&self, stacked: Vec<Stacked>) -> RegressionBatch {
         let targets = self.header.schema.numbers();
         let mut prediction = RegressionBatch::with_capacity(stacked.len());
         for (i, Stacked { mean, var_latent, density, familiarity }) in stacked.into_iter().enumerate() {
             let target = &targets[i % targets.len()];
             let std = density.second_moment_about(mean).sqrt();
-            prediction.mean.push(target.restore(mean));
+            prediction.mean.push(target.mean + target.std * mean);
             prediction.std.push(target.std * std);
             prediction.std_latent.push(target.std * var_latent.sqrt().min(std));
             prediction.density.push(density.restored(target.mean, target.std));
@@ -59,12 +86,12 @@ impl Model {
 
     /// Numbers that follow from latent functions.
     pub fn numbers(&self, latent: &Latent) -> RegressionBatch {
-        self.numbers_by(latent, &self.header.calibration)
+        self.to_units(self.numbers_by(latent, &self.header.calibration))
     }
 
     /// The same without recalibration: what intervals were before, Gaussian ones.
     pub fn uncalibrated_numbers(&self, latent: &Latent) -> RegressionBatch {
-        self.numbers_by(latent, &vec![Calibration::none(); self.outputs()])
+        self.to_units(self.numbers_by(latent, &vec![Calibration::none(); self.outputs()]))
     }
 
     fn numbers_by(&self, Latent { mean, var, .. }: &Latent, calibration: &[Calibration]) -> RegressionBatch {
@@ -76,7 +103,7 @@ impl Model {
             let target = &self.header.schema.numbers()[i % c];
             let calibration = &calibration[i % c];
             let std = calibration.std(*mean, *var, sigma[i % c]);
-            prediction.mean.push(target.restore(*mean));
+            prediction.mean.push(target.mean + target.std * mean);
             prediction.std.push(target.std * std);
             let density = Density::scaled(*mean, std, Arc::clone(&shared[i % c]));
             prediction.density.push(density.restored(target.mean, target.std));

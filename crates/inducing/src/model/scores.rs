@@ -9,6 +9,16 @@ impl Model {
     /// Scores predicted numbers against `y [N, C]` in the target's own units; intervals are the calibrated ones. An error
     /// where the model predicts classes, or the lengths differ.
     pub fn score(&self, prediction: &RegressionBatch, y: &[f64]) -> Result<Scores, Error> {
+        self.score_weighted(prediction, y, &[])
+    }
+
+    /// The same with a weight for each row; empty for 1.
+    pub fn score_weighted(
+        &self,
+        prediction: &RegressionBatch,
+        y: &[f64],
+        weights: &[f64],
+    ) -> Result<Scores, Error> {
         let c = self.outputs();
         if self.header.schema.classes().is_some() {
             return Err(Error::inputs("a model of numbers", "a model of classes"));
@@ -24,7 +34,7 @@ impl Model {
                 let (y, mean, std) =
                     (column(y, output), column(&prediction.mean, output), column(&prediction.std, output));
                 let densities: Vec<&Density> = prediction.density.iter().skip(output).step_by(c).collect();
-                let metrics = Metrics::of_densities(&y, &mean, &std, &densities);
+                let metrics = Metrics::of_weighted_densities(&y, &mean, &std, &densities, weights);
                 (self.header.schema.numbers()[output].name.clone(), Score::Number(metrics))
             })
             .collect();
@@ -33,9 +43,24 @@ impl Model {
 
     /// Scores the predicted classes of some rows against their true ones, before and after recalibration.
     pub fn score_classes(&self, inputs: &Inputs, rows: &[usize], y: &[u32]) -> Result<Scores, Error> {
+        self.score_weighted_classes(inputs, rows, y, &[])
+    }
+
+    /// The same with a weight for each row; empty for 1.
+    pub fn score_weighted_classes(
+        &self,
+        inputs: &Inputs,
+        rows: &[usize],
+        y: &[u32],
+        weights: &[f64],
+    ) -> Result<Scores, Error> {
         let features = self.encode(inputs, rows)?;
         let latent = self.latent(&features);
-        let metrics = self.class_metrics(&self.classes_at(inputs, rows, &features, &latent)?, &latent, y)?;
+        let metrics = self.weighted_class_metrics(
+            &self.classes_at(inputs, rows, &features, &latent)?,
+            &latent,
+            (y, weights),
+        )?;
         Ok(Scores::from([(self.header.schema.target_names().remove(0), Score::Classes(metrics))]))
     }
 
@@ -47,6 +72,16 @@ impl Model {
         latent: &Latent,
         y: &[u32],
     ) -> Result<ClassMetrics, Error> {
+        self.weighted_class_metrics(prediction, latent, (y, &[]))
+    }
+
+    /// The same with a weight for each row; empty for 1.
+    pub fn weighted_class_metrics(
+        &self,
+        prediction: &ClassificationBatch,
+        latent: &Latent,
+        (y, weights): (&[u32], &[f64]),
+    ) -> Result<ClassMetrics, Error> {
         let Some(labels) = self.header.schema.classes() else {
             return Err(Error::inputs("a model of classes", "a model of numbers"));
         };
@@ -56,11 +91,11 @@ impl Model {
             let expected = format!("{rows} labels of {} classes", labels.len());
             return Err(Error::inputs(expected, format!("{} others", y.len())));
         }
-        let metrics = ClassMetrics::new(&prediction.p, y, labels);
+        let metrics = ClassMetrics::weighted(&prediction.p, y, labels, weights);
         Ok(match self.header.class_calibration {
             Some(_) => {
                 let before = self.classes_by(latent, ClassCalibration::none());
-                metrics.beside(ClassMetrics::new(&before.p, y, labels))
+                metrics.beside(ClassMetrics::weighted(&before.p, y, labels, weights))
             }
             None => metrics,
         })

@@ -148,9 +148,8 @@ impl Model {
 
     /// Numbers of one row as the networks know them; wild ones end where they do in training.
     fn standardised(&self, y: &[f64]) -> Vec<f32> {
-        let standard = |(y, target): (&f64, &data::TargetColumn)| {
-            ((y - target.mean) / target.std).clamp(-WILDEST, WILDEST) as f32
-        };
+        let standard =
+            |(y, target): (&f64, &data::TargetColumn)| target.standardise(*y).clamp(-WILDEST, WILDEST) as f32;
         y.iter().zip(self.header.schema.numbers()).map(standard).collect()
     }
 
@@ -158,7 +157,8 @@ impl Model {
     fn new_numbers(&self, said: &RegressionBatch, y: &[f64], x: Vec<f32>) -> KeptRows {
         let targets = self.header.schema.numbers();
         let error = |(at, (&y, &mean)): (usize, (&f64, &f64))| {
-            ((y - mean) / targets[at % targets.len()].std).powi(2).min(WILDEST.powi(2)) as f32
+            let target = &targets[at % targets.len()];
+            (target.standardise(y) - target.standardise(mean)).powi(2).min(WILDEST.powi(2)) as f32
         };
         let errors = match self.header.ensemble {
             Some(_) => y.iter().zip(&said.mean).enumerate().map(error).collect(),
@@ -247,11 +247,20 @@ impl Model {
         let (left_out, repeats) = (kept.left_out(self.networks.len()), kept.repeats());
         let inputs = Inputs::Table(Matrix { x: kept.x, width: kept.width, ..Matrix::default() });
         let rows: Vec<usize> = (0..inputs.rows()).collect();
+        // Related rows were left out together.
+        let data = &self.header.config.data;
+        let mut apart = Vec::new();
+        if data.group.is_some() || data.time_column.is_some() {
+            apart = vec![0; rows.len()];
+            let first = &left_out[..left_out.len() / repeats];
+            first.iter().enumerate().for_each(|(fold, own)| own.iter().for_each(|&i| apart[i] = fold as u32));
+        }
+        let (in_gaps, weights) = (Vec::new(), Vec::new());
         let joining =
-            Joining { inputs: &inputs, rows: &rows, left_out, repeats, in_gaps: Vec::new(), labels };
+            Joining { inputs: &inputs, rows: &rows, left_out, repeats, in_gaps, labels, apart, weights };
         let (config, ensemble) = (self.header.config.clone(), self.header.ensemble.clone());
         // A row by its number among the kept ones names nothing outside.
-        let joined = joining.join(self, &config, &Begin::From(ensemble.unwrap_or_default()));
+        let joined = joining.join(self, &config, &Begin::From(Box::new(ensemble.unwrap_or_default())));
         self.out_of_fold = None;
         joined
     }

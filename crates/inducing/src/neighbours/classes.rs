@@ -57,7 +57,8 @@ impl ClassNeighbours {
 
     /// Variances of the process at some features `[n, d]`: small where many training rows are near.
     pub(crate) fn variances(&self, stack: &ClassStack, phi: &[f32]) -> Vec<f64> {
-        let rows = Rows { coordinates: &self.kept.x, labels: &self.zeros, width: self.kept.width };
+        let rows =
+            Rows { coordinates: &self.kept.x, labels: &self.zeros, width: self.kept.width, apart: &[] };
         let of_row = |space: &mut LocalSpace, (phi, found): (&[f32], &Vec<u32>)| {
             let (differences, labels) = rows.around(phi, found);
             let local = stack.process.condition(&differences, &labels, space);

@@ -6,6 +6,7 @@ use gp::{LocalGradient, LocalProcess, LocalSpace, Matern};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 
 /// The least variance of a label's noise, as a part of the labels' variance: copies of a row may agree by chance.
 const NOISE_FLOOR: f64 = 1e-6;
@@ -41,6 +42,8 @@ pub(crate) struct Rows<'a> {
     pub(crate) labels: &'a [f32],
     /// d
     pub(crate) width: usize,
+    /// Rows with the same number here are not each other's neighbours `[N]`; empty where any may be.
+    pub(crate) apart: &'a [u32],
 }
 
 impl Rows<'_> {
@@ -172,8 +175,23 @@ pub(crate) fn neighbours(
         let own: Vec<usize> = here.iter().map(|&at| chosen[at].1).collect();
         let queries: Vec<f32> =
             own.iter().flat_map(|&i| rows.row(i).iter().zip(&weights).map(|(x, w)| x * w)).collect();
-        let nearest = Index::new(rows.coordinates, &weights).nearest(&queries, Some(&own), k);
-        here.into_iter().zip(nearest).for_each(|(at, nearest)| found[at] = nearest);
+        if rows.apart.is_empty() {
+            let nearest = Index::new(rows.coordinates, &weights).nearest(&queries, Some(&own), k);
+            here.into_iter().zip(nearest).for_each(|(at, nearest)| found[at] = nearest);
+            continue;
+        }
+        for label in rows.apart.iter().copied().collect::<BTreeSet<u32>>() {
+            let others: Vec<u32> =
+                (0..rows.len()).filter(|&i| rows.apart[i] != label).map(|i| i as u32).collect();
+            let coordinates: Vec<f32> = others.iter().flat_map(|&i| rows.row(i as usize)).copied().collect();
+            let asked: Vec<usize> = (0..own.len()).filter(|&j| rows.apart[own[j]] == label).collect();
+            let queries: Vec<f32> =
+                asked.iter().flat_map(|&j| &queries[j * rows.width..][..rows.width]).copied().collect();
+            let nearest = Index::new(&coordinates, &weights).nearest(&queries, None, k);
+            for (j, nearest) in asked.into_iter().zip(nearest) {
+                found[here[j]] = nearest.into_iter().map(|i| others[i as usize]).collect();
+            }
+        }
     }
     found
 }

@@ -115,7 +115,7 @@ impl Neighbours {
                     let x = &x[i * d..][..d];
                     let labels = &self.outputs[k].residuals;
                     let (differences, residuals) =
-                        Rows { coordinates: &self.kept.x, labels, width: d }.around(x, found);
+                        Rows { coordinates: &self.kept.x, labels, width: d, apart: &[] }.around(x, found);
                     let pick = |values: &[f32]| -> Vec<f64> {
                         found.iter().map(|&j| f64::from(values[j as usize * c + k])).collect()
                     };
@@ -161,8 +161,12 @@ impl Neighbours {
             let mean = |i: usize| mean[(rows.start + i) * c + k];
             let phi = &phi[rows.start * width..rows.end * width];
             let asked = feature_coordinates(rows.len(), x, &output.weights, phi, mean);
-            let own =
-                Rows { coordinates: &pool.coordinates, labels: &pool.labels, width: process.groups.len() };
+            let own = Rows {
+                coordinates: &pool.coordinates,
+                labels: &pool.labels,
+                width: process.groups.len(),
+                apart: &[],
+            };
             let found = pool.index.nearest(&scale(&asked, &weights), None, stack.feature_count);
             let asked = asked.chunks_exact(own.width).zip(&found);
             for (i, (sum, (asked, found))) in sums.iter_mut().zip(asked).enumerate() {

@@ -89,7 +89,7 @@ impl Candidates {
         features: &Features,
         latent: &Latent,
     ) -> Result<(), Error> {
-        let batch = model.numbers_at(inputs, rows, features, latent)?;
+        let batch = model.modelled_numbers(inputs, rows, features, latent)?;
         let (c, targets) = (self.outputs.len(), model.header().schema.numbers());
         for (at, mean) in batch.mean.iter().enumerate() {
             let (output, target) = (&mut self.outputs[at % c], &targets[at % c]);

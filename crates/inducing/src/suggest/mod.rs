@@ -163,7 +163,7 @@ impl Model {
         };
         let target = &self.header().schema.numbers()[output];
         let best = match (best, self.kept_rows()) {
-            (Some(best), _) if best.is_finite() => sign * (best - target.mean) / target.std,
+            (Some(best), _) if best.is_finite() => sign * target.standardise(best),
             (Some(best), _) => return Err(SuggestError::BestNotFinite { best }),
             (None, None) => return Err(SuggestError::NoBest),
             (None, Some(kept)) => {

@@ -135,7 +135,7 @@ impl Known<'_> {
             .collect();
         let found =
             Index::new(&x(&outside), &weights).nearest(&queries, None, stack.count.min(outside.len()));
-        let rows = Rows { coordinates: self.x, labels: residuals, width: self.width };
+        let rows = Rows { coordinates: self.x, labels: residuals, width: self.width, apart: &[] };
         let of_row = |space: &mut LocalSpace, (&i, found): (&usize, &Vec<u32>)| {
             let found: Vec<u32> = found.iter().map(|&j| outside[j as usize] as u32).collect();
             let (differences, residuals) = rows.around(self.row(i), &found);

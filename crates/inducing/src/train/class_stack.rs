@@ -17,7 +17,7 @@ const MOST_ROWS: usize = 5000;
 pub(crate) fn fit_classes(
     x: &[f32],
     width: usize,
-    labels: &[u32],
+    (labels, apart): (&[u32], &[u32]),
     p: &mut [f64],
     config: &Config,
     before: Option<&ClassStack>,
@@ -34,7 +34,7 @@ pub(crate) fn fit_classes(
         })
         .collect();
     let pools: Vec<Rows<'_>> =
-        indicators.iter().map(|labels| Rows { coordinates: x, labels, width }).collect();
+        indicators.iter().map(|labels| Rows { coordinates: x, labels, width, apart }).collect();
     let spread = pools.iter().flat_map(|pool| pool.labels).map(|y| f64::from(*y).powi(2)).sum::<f64>();
     let spread = spread / (n * pools.len()) as f64;
     let start = LocalProcess {

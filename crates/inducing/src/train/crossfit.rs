@@ -64,11 +64,26 @@ impl Prepared {
         members
             .map(|(repeat, fold)| {
                 let seed = config.seed ^ (0x00f0_1d5e_ed00 + repeat);
-                let held_out = data::fold(&self.train, &classes, folds, fold, seed);
+                let held_out = match self.related.folds(&self.train, folds, seed) {
+                    Some(of_rows) => {
+                        let own = self.train.iter().zip(&of_rows).filter(|(_, of_row)| **of_row == fold);
+                        own.map(|(&row, _)| row).collect()
+                    }
+                    None => data::fold(&self.train, &classes, folds, fold, seed),
+                };
                 let train = self.train.iter().copied().filter(|row| held_out.binary_search(row).is_err());
                 Member { train: train.collect(), held_out, validation: None }
             })
+            .filter(|member: &Member| !member.held_out.is_empty() && !member.train.is_empty())
             .collect()
+    }
+
+    /// Of the kept rows, which must not be each other's neighbours when one of them is judged: those that share a label. Empty where
+    /// nothing relates rows.
+    pub(crate) fn apart(&self, rows: &[usize], config: &Config) -> Vec<u32> {
+        let folds = config.train.crossfit_folds.max(2);
+        let of_rows = self.related.folds(rows, folds, config.seed ^ 0x00f0_1d5e_ed00).unwrap_or_default();
+        of_rows.into_iter().map(|fold| fold as u32).collect()
     }
 
     /// Training rows that join members and neighbours: all, or a random sample of many.

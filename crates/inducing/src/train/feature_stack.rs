@@ -138,7 +138,7 @@ fn recalibrated(model: &mut Model, features: &Features, labels: &Values) -> f64 
     let latent = model.latent(features);
     match labels {
         Values::Classes(labels) => {
-            calibrate_classes(model, &latent, labels);
+            calibrate_classes(model, &latent, labels, &[]);
             let k = gp::classes_of(model.outputs());
             let p = model.classes(&latent).p;
             p.chunks_exact(k).zip(labels).map(|(p, &label)| row_nll(p, label as usize)).sum()

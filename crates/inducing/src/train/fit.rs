@@ -96,7 +96,12 @@ impl Prepared {
             each => each
                 .iter()
                 .zip(&weights)
-                .map(|(labels, weights)| Targets::Classes { labels, classes: 2, weights })
+                .map(|(labels, weights)| Targets::Classes {
+                    labels,
+                    classes: 2,
+                    weights,
+                    row_weights: &self.row_weights,
+                })
                 .collect(),
         };
         let members = if one_each.is_empty() { self.members(config) } else { Vec::new() };
@@ -152,6 +157,7 @@ impl Prepared {
             self.join(&mut model, config, &members, in_gaps)?;
         }
         self.score(&mut model)?;
+        self.compare(&mut model, config.seed);
         Ok(Fit::Finished(Box::new(model)))
     }
 
@@ -204,6 +210,7 @@ impl Prepared {
             best_epoch: first.best_epoch,
             history: first.history,
             metrics: BTreeMap::new(),
+            baselines: BTreeMap::new(),
             others: headers,
             ensemble: is_ensemble.then(Ensemble::default),
             feature_stack: None,
@@ -219,7 +226,9 @@ impl Prepared {
             let latent = model.latent(&model.encode(&self.inputs, &self.validation)?);
             match self.values.select(&self.validation, model.outputs()) {
                 Values::Numbers(y) => calibrate(model, &latent, &y),
-                Values::Classes(labels) => calibrate_classes(model, &latent, &labels),
+                Values::Classes(labels) => {
+                    calibrate_classes(model, &latent, &labels, &self.weights_of(&self.validation))
+                }
             }
         }
         Ok(())
@@ -229,9 +238,12 @@ impl Prepared {
     fn score(&self, model: &mut Model) -> Result<(), Error> {
         for (part, rows) in [("validation", &self.validation), ("test", &self.test)] {
             if !rows.is_empty() {
+                let weights = self.weights_of(rows);
                 let scores = match self.observed(rows) {
-                    Observed::Numbers(y) => model.score(&model.predict_numbers(&self.inputs, rows)?, &y)?,
-                    Observed::Classes(y) => model.score_classes(&self.inputs, rows, &y)?,
+                    Observed::Numbers(y) => {
+                        model.score_weighted(&model.predict_numbers(&self.inputs, rows)?, &y, &weights)?
+                    }
+                    Observed::Classes(y) => model.score_weighted_classes(&self.inputs, rows, &y, &weights)?,
                 };
                 model.header_mut().metrics.insert(part.into(), scores);
             }
@@ -276,6 +288,8 @@ impl Prepared {
             in_gaps,
             repeats: config.train.crossfit_repeats.get(),
             labels: self.values.select(&rows, model.outputs()),
+            apart: self.apart(&rows, config),
+            weights: self.weights_of(&rows),
         };
         let linear = match self.values {
             Values::Numbers(_) => self.ridge(self.targets(), &self.train),

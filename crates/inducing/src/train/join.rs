@@ -2,14 +2,15 @@
 
 use super::class_stack::fit_classes;
 use super::crossfit::{HeldOutFold, OutOfFold, held_out};
+use super::logistic::{Labelled, folds_by_class};
 use super::stack::{Known, sample};
 use crate::config::Config;
 use crate::dataset::{Inputs, Values};
 use crate::error::Error;
-use crate::metrics::row_nll;
+use crate::metrics::{average, row_nll};
 use crate::model::{
-    Calibration, ClassCalibration, Ensemble, HeldOut, Latent, Model, OutOfFoldPredictions, Predictions,
-    Score, Scores, Stacked,
+    Calibration, ClassCalibration, Ensemble, HeldOut, Latent, LinearClasses, Model, OutOfFoldPredictions,
+    Predictions, Score, Scores, Stacked,
 };
 use crate::neighbours::{KeptRows, folds_of};
 use crate::nn::Mode;
@@ -30,6 +31,10 @@ pub(crate) struct Joining<'a> {
     pub(crate) in_gaps: Vec<HeldOutFold>,
     /// What was observed of them: standardised numbers `[N, C]`, or classes `[N]`.
     pub(crate) labels: Values,
+    /// See [`Rows::apart`](crate::neighbours::Rows::apart).
+    pub(crate) apart: Vec<u32>,
+    /// Weights of the rows; empty for 1.
+    pub(crate) weights: Vec<f64>,
 }
 
 /// Where the fit begins.
@@ -37,7 +42,7 @@ pub(crate) enum Begin {
     /// With a linear model `β [d, C]` and intercepts `[C]` of all training rows, if there is one.
     Anew(Option<Vec<f32>>),
     /// With processes that are fitted already.
-    From(Ensemble),
+    From(Box<Ensemble>),
 }
 
 impl Joining<'_> {
@@ -48,7 +53,7 @@ impl Joining<'_> {
         let latent = Latent { mean: oof.mean.clone(), var: oof.var.clone(), members: Vec::new() };
         let y = match &self.labels {
             Values::Classes(labels) => {
-                calibrate_classes(model, &latent, labels);
+                calibrate_classes(model, &latent, labels, &self.weights);
                 return self.join_classes(model, config, &latent, labels, begin);
             }
             Values::Numbers(y) => y,
@@ -72,7 +77,7 @@ impl Joining<'_> {
                 Begin::Anew(_) => None,
                 Begin::From(before) => before.stacks.get(k),
             };
-            let known = Known::new(&x, width, (y, c, k), &oof, slopes, &folds, &self.in_gaps);
+            let known = Known::new(self, &x, (y, c, k), &oof, slopes, &folds);
             let fitted = known.stack(config, before);
             stacks.push(fitted.stack);
             fitted.errors.into_iter().enumerate().for_each(|(i, error)| errors[i * c + k] = error);
@@ -82,9 +87,10 @@ impl Joining<'_> {
         let mut columns: Vec<_> = out_of_fold.into_iter().map(Vec::into_iter).collect();
         let stacked: Vec<Stacked> =
             (0..count * c).map(|at| columns[at % c].next().expect("as many of every output")).collect();
-        let predictions = model.restore(stacked);
+        let predictions = model.to_units(model.restore(stacked));
         let places: Vec<usize> = sample(self.rows.len()).collect();
-        let scores = model.score(&predictions, &self.observed(model, &places))?;
+        let weights: Vec<f64> = places.iter().filter_map(|&i| self.weights.get(i).copied()).collect();
+        let scores = model.score_weighted(&predictions, &self.observed(model, &places), &weights)?;
         model.header_mut().metrics.insert("out_of_fold".into(), scores);
         let (predictions, latent) = (model.named(predictions), latent.select(&places, c));
         let rows = places.iter().map(|&i| self.rows[i]).collect();
@@ -103,6 +109,18 @@ impl Joining<'_> {
         begin: &Begin,
     ) -> Result<(), Error> {
         let mut prediction = model.classes(latent);
+        if self.is_plain_table() {
+            let width = self.inputs.width();
+            let x = self.inputs.numbers(width, self.rows, Mode::Predict)?;
+            let linear = match begin {
+                Begin::Anew(_) => self.linear_classes(&x, labels, &mut prediction.p, config.seed),
+                Begin::From(before) => {
+                    before.linear_classes.iter().for_each(|linear| linear.mix(&x, &mut prediction.p));
+                    before.linear_classes.clone()
+                }
+            };
+            model.set_linear_classes(linear);
+        }
         if self.keeps_neighbours(config) {
             let width = self.inputs.width();
             let x = self.inputs.numbers(width, self.rows, Mode::Predict)?;
@@ -110,13 +128,15 @@ impl Joining<'_> {
                 Begin::Anew(_) => None,
                 Begin::From(before) => before.class_stack.as_ref(),
             };
-            let (stack, familiarity) = fit_classes(&x, width, labels, &mut prediction.p, config, before);
+            let (stack, familiarity) =
+                fit_classes(&x, width, (labels, &self.apart), &mut prediction.p, config, before);
             prediction.familiarity = familiarity;
             let y = labels.iter().map(|&label| label as f32).collect();
             let folds = folds_of(&self.left_out, self.rows.len(), self.repeats);
             model.set_class_neighbours(stack, KeptRows { x, y, errors: Vec::new(), folds, width });
         }
-        let metrics = Score::Classes(model.class_metrics(&prediction, latent, labels)?);
+        let metrics =
+            Score::Classes(model.weighted_class_metrics(&prediction, latent, (labels, &self.weights))?);
         let schema = &model.header().schema;
         let scores = Scores::from([(schema.target_names().remove(0), metrics)]);
         let predictions = Predictions::classification(prediction, schema.classes().unwrap_or_default());
@@ -127,10 +147,41 @@ impl Joining<'_> {
     }
 
     fn keeps_neighbours(&self, config: &Config) -> bool {
-        config.neighbours.count > 0
-            && self.rows.len() >= FEWEST_NEIGHBOURS
-            && (1..=MOST_COLUMNS).contains(&self.inputs.width())
+        config.neighbours.count > 0 && self.rows.len() >= FEWEST_NEIGHBOURS && self.is_plain_table()
+    }
+
+    fn is_plain_table(&self) -> bool {
+        (1..=MOST_COLUMNS).contains(&self.inputs.width())
             && matches!(self.inputs, Inputs::Table(table) if table.texts.is_empty())
+    }
+
+    /// A logistic regression, mixed into probabilities `p [N, K]` by as much as rows that it left out suggest.
+    fn linear_classes(&self, x: &[f32], labels: &[u32], p: &mut [f64], seed: u64) -> Option<LinearClasses> {
+        let (n, classes) = (labels.len(), p.len() / labels.len());
+        let rows = Labelled { x, width: self.inputs.width(), labels, weights: &self.weights, classes };
+        if n < FEWEST_NEIGHBOURS || !rows.is_small() {
+            return None;
+        }
+        let folds = match &self.apart[..] {
+            [] => folds_by_class(labels, seed),
+            apart => apart.iter().map(|&fold| fold as usize).collect(),
+        };
+        let own = rows.out_of_fold(&folds);
+        let mixed = |share: f64, at: usize| (1.0 - share) * p[at] + share * own.p[at];
+        let nll = |share: f64| {
+            average(n, &self.weights)(&|i| -mixed(share, i * classes + labels[i] as usize).max(1e-15).ln())
+        };
+        // A share must gain something: with few rows any seems to.
+        let candidates = (1..=10).map(|tenths| f64::from(tenths) / 10.0);
+        let (best, share) = candidates.map(|share| (nll(share), share)).min_by(|a, b| a.0.total_cmp(&b.0))?;
+        if best >= nll(0.0) - 0.5 / n as f64 {
+            return None;
+        }
+        let all: Vec<usize> = (0..n).collect();
+        let fitted = LinearClasses { share, ..rows.fit(&all, own.penalty) };
+        let mixed: Vec<f64> = (0..p.len()).map(|at| mixed(share, at)).collect();
+        p.copy_from_slice(&mixed);
+        Some(fitted)
     }
 
     /// What was observed of some places, in the targets' own units.
@@ -159,12 +210,11 @@ pub(super) fn calibrate(model: &mut Model, latent: &Latent, y: &[f32]) {
 }
 
 /// Recalibrates classes by latent functions of some rows of these classes.
-pub(super) fn calibrate_classes(model: &mut Model, latent: &Latent, labels: &[u32]) {
+pub(super) fn calibrate_classes(model: &mut Model, latent: &Latent, labels: &[u32], weights: &[f64]) {
     let k = gp::classes_of(model.outputs());
     let nll = |candidate: ClassCalibration| {
         let p = model.classes_by(latent, candidate).p;
-        let of_row = |(p, &label): (&[f64], &u32)| row_nll(p, label as usize);
-        p.chunks_exact(k).zip(labels).map(of_row).sum::<f64>() / labels.len() as f64
+        average(labels.len(), weights)(&|i| row_nll(&p[i * k..][..k], labels[i] as usize))
     };
     let has_variance = model.heads().next().is_some();
     let calibration = ClassCalibration::fit(labels.len(), has_variance, nll);

@@ -5,6 +5,7 @@
 //! the epoch, so a run that goes on from the beginning of any epoch arrives at the same bytes.
 
 mod adam;
+mod baselines;
 mod blocked;
 mod class_stack;
 mod crossfit;
@@ -14,6 +15,7 @@ mod head_refit;
 mod initialise;
 mod join;
 mod lbfgs;
+mod logistic;
 mod network_state;
 mod network_trainer;
 mod score;
@@ -26,6 +28,7 @@ mod trainer;
 
 pub use fit::{Checkpoint, Event, Fit, Listener};
 pub(crate) use join::{Begin, Joining};
+pub(crate) use logistic::softmax;
 pub(crate) use network_state::NetworkStateHeader;
 pub use network_state::{EpochRecord, NetworkState, Phase};
 pub(crate) use network_trainer::{NetworkTrainer, Start};

@@ -1,6 +1,7 @@
 //! Fits what joins members and neighbours to rows that neither had seen.
 
 use super::crossfit::{HeldOutFold, OutOfFold};
+use super::join::Joining;
 use crate::config::Config;
 use crate::model::{Distances, Local, Query, Stack, Stacked};
 use crate::neighbours::{Effort, LEAST_SPREAD, Place, Rows, feature_coordinates, fit, neighbours, spread};
@@ -33,6 +34,10 @@ pub(crate) struct Known<'a> {
     pub(super) features: Vec<[f64; 2]>,
     /// What members of blocked folds say of their slabs, one slab after the other.
     pub(super) in_gaps: &'a [HeldOutFold],
+    /// See [`Rows::apart`].
+    apart: &'a [u32],
+    /// Weights of the rows; empty for 1.
+    weights: &'a [f64],
     /// Errors of new rows over those out of fold: the whole ensemble has more members than a row out of fold.
     shrink: f64,
 }
@@ -52,14 +57,14 @@ pub(crate) fn sample(n: usize) -> impl Iterator<Item = usize> {
 }
 
 impl<'a> Known<'a> {
+    /// Output `k` of `c` of the rows that join, whose inputs are `x [N, d]` and labels `y [N, C]`.
     pub(crate) fn new(
+        joining: &'a Joining<'_>,
         x: &'a [f32],
-        width: usize,
         (y, c, k): (&[f32], usize, usize),
         oof: &OutOfFold,
         linear: Vec<f64>,
         folds: &'a [HeldOutFold],
-        in_gaps: &'a [HeldOutFold],
     ) -> Self {
         let column = |values: &[f64]| values.iter().skip(k).step_by(c).copied().collect();
         let y = y.iter().skip(k).step_by(c).copied().collect();
@@ -67,22 +72,29 @@ impl<'a> Known<'a> {
         let (output, features) = ((c, k), Vec::new());
         Self {
             x,
-            width,
+            width: joining.inputs.width(),
             y,
             mean,
             var,
             linear,
             repeats: oof.repeats,
             folds,
-            in_gaps,
+            in_gaps: &joining.in_gaps,
             output,
             features,
+            apart: &joining.apart,
+            weights: &joining.weights,
             shrink: 1.0,
         }
     }
 
     pub(super) fn len(&self) -> usize {
         self.y.len()
+    }
+
+    /// How much a row counts.
+    pub(super) fn weight(&self, i: usize) -> f64 {
+        self.weights.get(i).copied().unwrap_or(1.0)
     }
 
     pub(super) fn row(&self, i: usize) -> &[f32] {
@@ -97,7 +109,7 @@ impl<'a> Known<'a> {
         let count = before.map_or(count.min(n.saturating_sub(1)), |before| before.count);
         let residual = |i: usize| self.y[i] - crate::model::linear(&self.linear, self.row(i)) as f32;
         let residuals: Vec<f32> = (0..n).map(residual).collect();
-        let rows = Rows { coordinates: self.x, labels: &residuals, width: self.width };
+        let rows = Rows { coordinates: self.x, labels: &residuals, width: self.width, apart: self.apart };
         let log_spread = spread(&[rows]).max(LEAST_SPREAD).ln();
         let start = LocalProcess {
             family: Matern::Half,
@@ -113,7 +125,8 @@ impl<'a> Known<'a> {
         };
         let all: Vec<Place> = (0..n).map(|i| (0, i)).collect();
         let found = neighbours(&[rows], &process, &all, count);
-        let feature_count = config.neighbours.feature_count;
+        // A member's held-out rows are related to each other.
+        let feature_count = if self.apart.is_empty() { config.neighbours.feature_count } else { 0 };
         let (feature_process, features, spread) = match feature_count {
             0 => (None, self.mean.iter().map(|&mean| [mean, 0.0]).collect(), 0.0),
             count => {
@@ -149,7 +162,8 @@ impl<'a> Known<'a> {
         stack.weights = self.weights(&locals, spread, feature_count > 0);
         self.shrink = self.shrinkage(&stack, &locals, spread);
         let errors: Vec<f32> = (0..n).map(|i| self.error(&stack, &locals[i], i).powi(2) as f32).collect();
-        stack.usual_error = errors.iter().map(|&e| f64::from(e)).sum::<f64>() / n as f64;
+        let total: f64 = (0..n).map(|i| self.weight(i)).sum();
+        stack.usual_error = (0..n).map(|i| self.weight(i) * f64::from(errors[i])).sum::<f64>() / total;
         let alone = locals.iter().zip(&self.y).map(|(local, &y)| (f64::from(y) - local.mean).powi(2));
         // v_g speaks of g alone: where the members are far better, it is far too large.
         stack.caution = (stack.usual_error / (alone.sum::<f64>() / n as f64).max(1e-12)).min(1.0);
@@ -175,7 +189,7 @@ impl<'a> Known<'a> {
 
     /// Everything about a row, by members that never saw it and by other rows.
     fn predict(&self, stack: &Stack, residuals: &[f32], errors: &[f32], found: &[u32], i: usize) -> Stacked {
-        let rows = Rows { coordinates: self.x, labels: residuals, width: self.width };
+        let rows = Rows { coordinates: self.x, labels: residuals, width: self.width, apart: &[] };
         let (differences, residuals) = rows.around(self.row(i), found);
         let pick = |values: &[f32]| found.iter().map(|&j| f64::from(values[j as usize])).collect::<Vec<_>>();
         let query = Query {
@@ -192,7 +206,7 @@ impl<'a> Known<'a> {
     }
 
     fn local(&self, stack: &Stack, residuals: &[f32], errors: &[f32], found: &[Vec<u32>]) -> Vec<Local> {
-        let rows = Rows { coordinates: self.x, labels: residuals, width: self.width };
+        let rows = Rows { coordinates: self.x, labels: residuals, width: self.width, apart: &[] };
         let of_row = |space: &mut LocalSpace, i: usize| {
             let (differences, residuals) = rows.around(self.row(i), &found[i]);
             let errors: Vec<f64> = found[i].iter().map(|&j| f64::from(errors[j as usize])).collect();
@@ -234,8 +248,10 @@ impl<'a> Known<'a> {
             .collect();
         let features = self.folds[0].phi.len() / self.folds[0].places.len();
         let width = weights.len() + features + 1;
-        let pools: Vec<Rows<'_>> =
-            pools.iter().map(|(coordinates, labels)| Rows { coordinates, labels, width }).collect();
+        let pools: Vec<Rows<'_>> = pools
+            .iter()
+            .map(|(coordinates, labels)| Rows { coordinates, labels, width, apart: &[] })
+            .collect();
         let log_spread = spread(&pools).max(LEAST_SPREAD).ln();
         let groups = [vec![0; weights.len()], vec![1; features], vec![2]].concat();
         let start = LocalProcess {
@@ -284,7 +300,7 @@ impl<'a> Known<'a> {
             let y = f64::from(self.y[i]);
             let e = [y - self.mean[i], y - local.mean, y - self.features[i][0]];
             for (row, a) in errors.iter_mut().zip(e) {
-                row.iter_mut().zip(e).for_each(|(sum, b)| *sum += a * b / n);
+                row.iter_mut().zip(e).for_each(|(sum, b)| *sum += self.weight(i) * a * b / n);
             }
         }
         if self.repeats > 1 {

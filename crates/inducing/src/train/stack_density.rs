@@ -30,14 +30,14 @@ impl Known<'_> {
     /// Parts of the variance by the density of held-out errors.
     pub(super) fn fit_variance(&self, stack: &mut Stack, locals: &[Local], sample: &[usize]) {
         let floor = FLOOR * stack.usual_error.max(1e-9);
-        let rows: Vec<([f64; 6], f64, f64)> = sample
+        let rows: Vec<([f64; 6], f64, f64, f64)> = sample
             .iter()
             .map(|&i| {
                 let local = &locals[i];
                 let disagreement = (self.mean[i] - local.mean).powi(2);
                 let parts = [self.var[i], local.var, disagreement, self.features[i][1], local.noise, 1.0];
                 let unusual = stack.caution * (local.var - stack.usual_variance).max(0.0);
-                (parts, floor + unusual, self.error(stack, local, i).powi(2))
+                (parts, floor + unusual, self.error(stack, local, i).powi(2), self.weight(i))
             })
             .collect();
         let average = |k: usize| rows.iter().map(|(parts, ..)| parts[k]).sum::<f64>() / rows.len() as f64;
@@ -49,10 +49,10 @@ impl Known<'_> {
             gradient.fill(0.0);
             let a: Vec<f64> = theta.iter().map(|t| t.exp()).collect();
             let mut sum = 0.0;
-            for (parts, least, square) in &rows {
+            for (parts, least, square, weight) in &rows {
                 let var = least + parts.iter().zip(&a).map(|(p, a)| p * a).sum::<f64>();
-                sum += 0.5 * (var.ln() + square / var);
-                let by = 0.5 * (1.0 / var - square / (var * var));
+                sum += 0.5 * weight * (var.ln() + square / var);
+                let by = 0.5 * weight * (1.0 / var - square / (var * var));
                 for ((g, p), a) in gradient.iter_mut().zip(parts).zip(&a) {
                     *g += by * p * a;
                 }
@@ -92,12 +92,12 @@ impl Known<'_> {
             (0..count).map(|k| [1.0 / count as f64, 0.0, 0.3 * 2.0_f64.powi(k)]).collect();
         for _ in 0..ROUNDS {
             let mut sums = vec![[0.0; 3]; shape.len()];
-            for &z in &z {
+            for (&z, &i) in z.iter().zip(sample) {
                 let p: Vec<f64> =
                     shape.iter().map(|[w, m, s]| w * (-gaussian_nll(z, *m, *s)).exp()).collect();
                 let total = p.iter().sum::<f64>().max(1e-300);
                 for (sums, p) in sums.iter_mut().zip(&p) {
-                    let share = p / total;
+                    let share = self.weight(i) * p / total;
                     sums[0] += share;
                     sums[1] += share * z;
                     sums[2] += share * z * z;
@@ -134,7 +134,7 @@ impl Known<'_> {
         };
         let step = sample.len().div_ceil(MOST);
         let sample: Vec<usize> = sample.iter().copied().step_by(step).collect();
-        let rows_of_y = Rows { coordinates: self.x, labels: &self.y, width: self.width };
+        let rows_of_y = Rows { coordinates: self.x, labels: &self.y, width: self.width, apart: &[] };
         // Density without neighbours, and each neighbour's distance and difference of labels.
         let rows: Vec<Seen> = sample
             .par_iter()

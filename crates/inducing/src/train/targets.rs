@@ -9,6 +9,8 @@ pub(crate) enum Targets<'a> {
         y: &'a [f32],
         /// C
         outputs: usize,
+        /// Weight of each row; empty for 1.
+        row_weights: &'a [f64],
     },
     /// The class of each row.
     Classes {
@@ -18,6 +20,8 @@ pub(crate) enum Targets<'a> {
         classes: usize,
         /// Weight of each class; empty for 1.
         weights: &'a [f64],
+        /// Weight of each row; empty for 1.
+        row_weights: &'a [f64],
     },
 }
 
@@ -38,7 +42,7 @@ impl Targets<'_> {
     /// Targets of some rows `[N, C]`: numbers, or +1 for a row's own class and −1 for the others.
     pub(crate) fn batch(&self, rows: &[usize]) -> Vec<f32> {
         match *self {
-            Self::Numbers { y, outputs } => {
+            Self::Numbers { y, outputs, .. } => {
                 rows.iter().flat_map(|&row| &y[row * outputs..(row + 1) * outputs]).copied().collect()
             }
             Self::Classes { labels, classes, .. } => {
@@ -57,12 +61,15 @@ impl Targets<'_> {
 
     /// Weights of some rows; empty where all are 1.
     pub(crate) fn weights(&self, rows: &[usize]) -> Vec<f64> {
-        match *self {
-            Self::Classes { labels, weights, .. } if !weights.is_empty() => {
-                rows.iter().map(|&row| weights[labels[row] as usize]).collect()
-            }
-            _ => Vec::new(),
+        let (by_row, by_class, labels) = match *self {
+            Self::Numbers { row_weights, .. } => (row_weights, &[][..], &[][..]),
+            Self::Classes { labels, weights, row_weights, .. } => (row_weights, weights, labels),
+        };
+        if by_row.is_empty() && by_class.is_empty() {
+            return Vec::new();
         }
+        let of_class = |row: usize| if by_class.is_empty() { 1.0 } else { by_class[labels[row] as usize] };
+        rows.iter().map(|&row| by_row.get(row).copied().unwrap_or(1.0) * of_class(row)).collect()
     }
 }
 

@@ -29,7 +29,7 @@ fn head(phi: &[f32], classes: bool) -> (f64, Vec<f32>) {
     let likelihood = if classes {
         Likelihood::Probit { weights: &[] }
     } else {
-        Likelihood::Gaussian { log_sigma: &[-1.0] }
+        Likelihood::Gaussian { log_sigma: &[-1.0], weights: &[] }
     };
     let (jitter, coupling) = (1e-6, Coupling::Batch);
     let process = Process { kernel: &kernel, inducing: &inducing, likelihood, jitter, coupling };

@@ -44,8 +44,10 @@ impl Prepared {
         }
         let n = width + 1; // the last input is the constant
         let (mut gram, mut moments) = (vec![0.0; n * n], vec![0.0; n * c]);
-        let share = 1.0 / rows.len() as f64;
-        for &row in rows {
+        let even = 1.0 / rows.len() as f64;
+        let weights = targets.weights(rows);
+        for (at, &row) in rows.iter().enumerate() {
+            let share = even * weights.get(at).copied().unwrap_or(1.0);
             let x = self.inputs.numbers(width, &[row], Mode::Predict).ok()?;
             let x: Vec<f64> = x.iter().chain([&1.0]).map(|&x| f64::from(x)).collect();
             let y = targets.batch(&[row]);
