@@ -4,7 +4,7 @@ import statistics
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr  # the normal distribution function, of arrays
+from scipy.special import ndtr, ndtri  # the normal distribution function and its inverse, of arrays
 
 NORMAL_QUANTILE = statistics.NormalDist().inv_cdf
 
@@ -21,18 +21,28 @@ class Scaled:
     table: list
 
     def quantile(self, p):
-        return self.mean + self.std * self.of_residual(p)
+        return self.mean + self.std * self.of_residual(np.asarray(p))
 
     def of_residual(self, p):
+        """Quantiles of standardised residuals, at probabilities of any shape."""
+        normal = ndtri(p)
         if not self.table:
-            return NORMAL_QUANTILE(p)
+            return normal
         n = len(self.table)
         position = p * n - 0.5
-        if position < 0:
-            return self.table[0] + NORMAL_QUANTILE(p) - NORMAL_QUANTILE(0.5 / n)
-        if position > n - 1:
-            return self.table[-1] + NORMAL_QUANTILE(p) - NORMAL_QUANTILE((n - 0.5) / n)
-        return float(np.interp(position, range(n), self.table))
+        inside = np.interp(position, range(n), self.table)
+        below = self.table[0] + normal - NORMAL_QUANTILE(0.5 / n)
+        above = self.table[-1] + normal - NORMAL_QUANTILE((n - 0.5) / n)
+        return np.where(position < 0, below, np.where(position > n - 1, above, inside))
+
+    def cdf(self, y):
+        """By bisection of the quantiles, at y [N]."""
+        z, low, high = (y - self.mean) / self.std, np.zeros(len(y)), np.ones(len(y))
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            below = self.of_residual(middle) < z
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return 0.5 * (low + high)
 
     def pdf(self, y):
         return gaussian(y, self.mean, self.std)
@@ -75,3 +85,88 @@ class Mixture:
     def restored(self, shift, factor):
         """The density of shift + factor·y."""
         return Mixture(self.share, shift + factor * self.mean, factor * self.std)
+
+
+# ---- scales of targets ------------------------------------------------------------------------------------------
+
+# Equal steps of the modelled scale on which moments are computed, and the probability that is left out on both sides.
+STEPS, TAIL, NOTHING = 256, 1e-4, 1e-9
+MOST = 340.0
+
+
+@dataclass
+class OnScale:
+    """The density of a number y whose u = transform(y) has the density `inner`; outside of its range it is cut off."""
+    inner: Mixture | Scaled
+    scale: dict
+
+    def transform(self):
+        own = self.scale.get("transform", "identity")
+        return ("identity", {}) if own == "identity" else next(iter(own.items()))
+
+    def apply(self, y):
+        kind, by = self.transform()
+        if kind == "log":
+            return np.log(np.maximum(y + by["offset"], np.finfo(float).tiny))
+        if kind == "logit":
+            y = self.inside(y, by)
+            return np.log((y - by["lower"]) / (by["upper"] - y))
+        return np.arcsinh((y - by["centre"]) / by["width"]) if kind == "asinh" else y
+
+    def inside(self, y, by):
+        least = 1e-12 * (by["upper"] - by["lower"])
+        return np.clip(y, by["lower"] + least, by["upper"] - least)
+
+    def invert(self, u):
+        kind, by = self.transform()
+        u = np.clip(u, *self.scale["reach"]) if "reach" in self.scale else u
+        if kind == "log":
+            y = np.exp(np.minimum(u, MOST)) - by["offset"]
+        elif kind == "logit":
+            y = by["lower"] + (by["upper"] - by["lower"]) / (1 + np.exp(-u))
+        elif kind == "asinh":
+            y = by["centre"] + by["width"] * np.sinh(np.clip(u, -MOST, MOST))
+        else:
+            y = u
+        return np.clip(y, self.scale.get("lower"), self.scale.get("upper")) if self.bounded() else y
+
+    def bounded(self):
+        return self.scale.get("lower") is not None or self.scale.get("upper") is not None
+
+    def slope(self, y):
+        """du/dy"""
+        kind, by = self.transform()
+        if kind == "log":
+            return 1 / np.maximum(y + by["offset"], np.finfo(float).tiny)
+        if kind == "logit":
+            y = self.inside(y, by)
+            return (by["upper"] - by["lower"]) / ((y - by["lower"]) * (by["upper"] - y))
+        return 1 / np.sqrt(by["width"] ** 2 + (y - by["centre"]) ** 2) if kind == "asinh" else 1.0
+
+    def quantile(self, p):
+        return self.invert(self.inner.quantile(p))
+
+    def pdf(self, y):
+        lower, upper = self.scale.get("lower"), self.scale.get("upper")
+        outside = (lower is not None and y < lower) or (upper is not None and y > upper)
+        return 0.0 * self.inner.pdf(y) if outside else self.inner.pdf(self.apply(y)) * self.slope(y)
+
+    def moments(self, mean, std):
+        """Mean and deviation [N]; those of the modelled scale, which are given, where nothing is cut off and nothing curved."""
+        low, high = self.inner.quantile(TAIL), self.inner.quantile(1 - TAIL)
+        steps = [low + (high - low) / STEPS * i for i in range(STEPS + 1)]
+        y, p = np.array([self.invert(u) for u in steps]), np.array([self.inner.cdf(u) for u in steps])     # [S + 1, N]
+        share = np.diff(p, axis=0) / (p[-1] - p[0])
+        origin = y[len(y) // 2]
+        a, b = y[:-1] - origin, y[1:] - origin
+        first, second = (share * (a + b) / 2).sum(0), (share * (a * a + a * b + b * b) / 3).sum(0)
+        curved = self.transform()[0] != "identity" or self.is_cut(len(mean))
+        least = 1e-12 * np.maximum(np.abs(origin + first), 1e-12)
+        deviation = np.maximum(np.sqrt(np.maximum(second - first ** 2, 0)), least)
+        return np.where(curved, origin + first, mean), np.where(curved, deviation, std)
+
+    def is_cut(self, rows):
+        lower, upper = self.scale.get("lower"), self.scale.get("upper")
+        at = lambda y: self.inner.cdf(np.full(rows, y))  # noqa: E731
+        below = at(lower) > NOTHING if lower is not None else np.zeros(rows, bool)
+        return below | (1 - at(upper) > NOTHING if upper is not None else np.zeros(rows, bool))

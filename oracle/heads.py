@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import absent
-from density import Mixture, Scaled
+from density import Mixture, OnScale, Scaled
 from encoders import softmax
 from ensemble import join_classes, predict_stack
 from feature_stack import join_features, locate
@@ -17,13 +17,21 @@ from process import ask_networks, latent
 
 @dataclass
 class Number:
-    """What is said of one target at N rows, in its own unit."""
+    """What is said of one target at N rows, on the scale on which it is modelled."""
     mean: np.ndarray            # [N]
     std: np.ndarray             # [N]
     std_latent: np.ndarray      # [N]
-    density: Mixture | Scaled
+    density: Mixture | Scaled | OnScale
     familiarity: np.ndarray     # [N], or none where no rows are kept
     near_ties: set              # rows
+
+    def in_units(self, target):
+        """In the target's own unit and range."""
+        if "scale" not in target:
+            return self
+        density = OnScale(self.density, target["scale"])
+        mean, std = density.moments(self.mean, self.std)
+        return replace(self, mean=mean, std=std, std_latent=self.std_latent * std / self.std, density=density)
 
     def less_certain(self, target, t):
         """Towards the target's own mean and deviation, by a share t [N]."""
@@ -71,8 +79,10 @@ def grid(tensors, target, c, count):
     low, high = labels.min(), labels.max()
     low, high = (low, high) if low < high else (-4.0, 4.0)
     margin = 0.05 * (high - low)
-    step = (high - low + 2 * margin) / max(count - 1, 1)
-    return [target["mean"] + target["std"] * (low - margin + step * i) for i in range(count)]
+    low, high = (target["mean"] + target["std"] * end for end in (low - margin, high + margin))
+    if "scale" in target:
+        low, high = OnScale(None, target["scale"]).invert(np.array([low, high]))
+    return [low + (high - low) / max(count - 1, 1) * i for i in range(count)]
 
 
 def number_columns(number, intervals, quantiles, values):
@@ -98,10 +108,10 @@ def predict_numbers(header, tensors, inputs, intervals, quantiles, points):
         said = [replace(number, familiarity=absent.unfamiliar(number.familiarity, share)) for number in said]
     for c, (target, number) in enumerate(zip(targets, said)):
         values = grid(tensors, target, c, points)
-        columns = number_columns(number, intervals, quantiles, values)
+        columns = number_columns(number.in_units(target), intervals, quantiles, values)
         near_ties |= number.near_ties - set(rows if mixed else [])
         if mixed:
-            for (_, column), (_, other) in zip(columns, number_columns(mixed[c], intervals, quantiles, values)):
+            for (_, column), (_, other) in zip(columns, number_columns(mixed[c].in_units(target), intervals, quantiles, values)):
                 column[rows] = other
             near_ties |= mixed[c].near_ties
         prefix = "" if len(targets) == 1 else f"{target['name']}_"
@@ -146,6 +156,9 @@ def say_classes(header, tensors, inputs):
         s = np.hstack([0 * s, s]) if logit else np.hstack([-s, s])
         mean, var = np.hstack([-mean, mean]), np.hstack([var, var])
     p = softmax(s if logit else np.vectorize(log_cdf, otypes=[float])(s))                          # [N, K]
+    linear = header.get("ensemble", {}).get("linear_classes")
+    if linear:
+        p = mix_linear(linear, inputs.x, p)
     familiarity, near_ties = None, set()
     if stack:
         p, familiarity, near_ties = join_classes(stack, tensors, inputs.x, p)
@@ -153,6 +166,13 @@ def say_classes(header, tensors, inputs):
         p = join_features(of_features, tensors, position, p)
         familiarity, near_ties = position.familiarity, position.near_ties
     return Classes(p, mean, np.sqrt(var), familiarity, near_ties)
+
+
+def mix_linear(linear, x, p):
+    """Probabilities p [N, K] with those of a logistic regression on the inputs x [N, d]."""
+    theta = np.array(linear["theta"]).reshape(-1, linear["classes"])                               # [d + 1, K]: W, then b
+    own = softmax(x.astype(float) @ theta[:-1] + theta[-1])
+    return (1 - linear["share"]) * p + linear["share"] * own
 
 
 def predict_classes(header, tensors, inputs, classes, counts):

@@ -7,7 +7,7 @@ import zlib
 
 import numpy as np
 
-FORMAT_VERSION = 6
+FORMAT_VERSION = 7
 
 
 def read_model(path):

@@ -30,7 +30,7 @@ enum Command {
     /// Train on a simulated data set and show the result
     Demo(commands::demo::Args),
     /// Learn to predict columns of a table, or the classes of images or graphs
-    Train(commands::train::Args),
+    Train(Box<commands::train::Args>),
     /// Predict rows, images or graphs, each with its uncertainty
     Predict(commands::predict::Args),
     /// Suggest which rows to label next: those that would teach most, or the most promising

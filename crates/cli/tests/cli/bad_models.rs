@@ -88,7 +88,7 @@ fn a_model_of_a_later_version_is_refused_with_the_version_to_use() {
     let text = |bytes: &[u8]| bytes.iter().map(|&b| char::from(b)).collect::<String>(); // Latin-1 keeps every byte
     let bytes = |text: &str| text.chars().map(|c| c as u8).collect::<Vec<_>>();
     let model = text(&folder.read("m.ign"));
-    assert_eq!(model.matches(r#"\"format_version\":6"#).count(), 1);
-    let newer = bytes(&model.replace(r#"\"format_version\":6"#, r#"\"format_version\":9"#));
-    refused(&folder, newer, &["format version 9", "this program reads up to 6", "ign 0."]);
+    assert_eq!(model.matches(r#"\"format_version\":7"#).count(), 1);
+    let newer = bytes(&model.replace(r#"\"format_version\":7"#, r#"\"format_version\":9"#));
+    refused(&folder, newer, &["format version 9", "this program reads up to 7", "ign 0."]);
 }

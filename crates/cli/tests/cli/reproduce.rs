@@ -308,7 +308,7 @@ fn an_interrupted_run_goes_on_to_the_same_figures() {
     let folder = Folder::with_sets();
     // Seconds on an idle machine, so that the signal meets it half-way.
     let words =
-        "protein --repeats 2 --presets paper --jobs 1 --set train.epochs=1500 --set train.pretrain_epochs=0";
+        "protein --repeats 2 --presets paper --jobs 1 --set train.epochs=4000 --set train.pretrain_epochs=0";
     let command = format!("reproduce --data-dir sets {TINY} {words}");
     let mut run = Running::new(folder.command(&command));
     run.wait_for("2 to do");

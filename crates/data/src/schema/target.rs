@@ -105,7 +105,7 @@ impl TargetColumn {
         let modelled: Vec<f64> = values.iter().map(|y| scale.transform.apply(*y)).collect();
         let (mean, std) = mean_and_std(&modelled);
         match std > 0.0 && std.is_finite() && mean.is_finite() {
-            true => Self { name: self.name.clone(), mean, std, scale },
+            true => Self { name: self.name.clone(), mean, std, scale: scale.reaching(&modelled) },
             false => self.clone(),
         }
     }

@@ -97,6 +97,10 @@ pub struct TargetScale {
     /// No value is larger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upper: Option<f64>,
+    /// Both ends of what is predicted on a curved scale: half the range of the training rows beyond it. Far from all rows a straight
+    /// line of logarithms soon is astronomic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<[f64; 2]>,
 }
 
 impl TargetScale {
@@ -113,9 +117,20 @@ impl TargetScale {
         self.upper.map_or(y, |upper| y.min(upper))
     }
 
+    /// The same, reaching half the range of these modelled values beyond them where the scale is curved.
+    #[must_use]
+    pub fn reaching(self, modelled: &[f64]) -> Self {
+        let (low, high) =
+            modelled.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &u| (a.min(u), b.max(u)));
+        let beyond = 0.5 * (high - low);
+        let is_curved = self.transform != Transform::Identity && beyond.is_finite();
+        Self { reach: is_curved.then_some([low - beyond, high + beyond]), ..self }
+    }
+
     /// From the modelled scale to the target, inside its range.
     #[must_use]
     pub fn invert(&self, u: f64) -> f64 {
+        let u = self.reach.map_or(u, |[low, high]| u.clamp(low, high));
         self.clamp(self.transform.invert(u))
     }
 
@@ -124,7 +139,8 @@ impl TargetScale {
     pub fn is_sound(&self) -> bool {
         let finite = |bound: Option<f64>| bound.is_none_or(f64::is_finite);
         let ordered = self.lower.zip(self.upper).is_none_or(|(lower, upper)| lower < upper);
-        self.transform.is_sound() && finite(self.lower) && finite(self.upper) && ordered
+        let reach = self.reach.is_none_or(|[low, high]| low.is_finite() && high.is_finite() && low <= high);
+        self.transform.is_sound() && finite(self.lower) && finite(self.upper) && ordered && reach
     }
 }
 
@@ -152,9 +168,15 @@ mod tests {
 
     #[test]
     fn nothing_leaves_the_range() {
-        let scale = TargetScale { transform: Transform::Log { offset: 1.0 }, lower: Some(0.0), upper: None };
+        let scale = TargetScale {
+            transform: Transform::Log { offset: 1.0 },
+            lower: Some(0.0),
+            ..TargetScale::default()
+        };
         assert_eq!(scale.invert(-50.0), 0.0);
         assert!(scale.invert(1e9).is_finite() && scale.is_sound());
+        let reaching = scale.reaching(&[0.0, 2.0]);
+        assert_eq!((reaching.reach, reaching.invert(1e9)), (Some([-1.0, 3.0]), 3.0_f64.exp() - 1.0));
         assert!(!TargetScale { lower: Some(1.0), upper: Some(0.0), ..scale }.is_sound());
     }
 }

@@ -76,7 +76,7 @@ pub(super) fn scaled(
         },
         TargetTransform::Asinh => asinh(&values),
     };
-    let scale = TargetScale { transform, lower: bounds.lower, upper: bounds.upper };
+    let scale = TargetScale { transform, lower: bounds.lower, upper: bounds.upper, reach: None };
     if config.bounds.is_none() && bounds != Bounds::default() {
         let (lower, upper) = (bounds.lower, bounds.upper);
         notices.push(Notice::BoundsRecognised { column: target.name.clone(), lower, upper });

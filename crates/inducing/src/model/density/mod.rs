@@ -309,3 +309,6 @@ fn bisect(mut low: f64, mut high: f64, below: impl Fn(f64) -> bool) -> f64 {
     }
     0.5 * (low + high)
 }
+
+#[cfg(test)]
+mod tests;
