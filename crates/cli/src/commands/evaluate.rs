@@ -9,7 +9,7 @@ use inducing::Model;
 use inducing::dataset::Inputs;
 use inducing::explain::Observed;
 use inducing::metrics::OodMetrics;
-use inducing::model::{EncodedData, Predictions, TargetUse};
+use inducing::model::{EncodedData, InputCheck, Predictions, TargetUse};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -47,10 +47,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         note(&format!("{} has no test part: training graphs are scored too", args.input));
     }
     let (inputs, rows) = (&data.inputs, all_rows(&data));
-    let scores = match data.observed.as_ref().expect("targets were required") {
-        Observed::Numbers(y) => model.score(&model.predict_numbers(inputs, &rows)?, y)?,
-        Observed::Classes(y) => model.score_classes(inputs, &rows, y)?,
+    let predictions = model.predict_inputs(inputs, &rows)?;
+    let scores = match (data.observed.as_ref().expect("targets were required"), predictions.as_regression()) {
+        (Observed::Numbers(y), Some(batch)) => model.score(batch, y)?,
+        (Observed::Classes(y), _) => model.score_classes(inputs, &rows, y)?,
+        (Observed::Numbers(_), None) => unreachable!("numbers are predicted where they were observed"),
     };
+    let mut check = InputCheck::new(&model);
+    check.add(inputs, &data.unseen, &predictions);
     let ood = match &args.ood {
         Some(input) => detect_ood(&model, inputs, &read(args, &model, input, TargetUse::Ignored)?.inputs)?,
         None => Vec::new(),
@@ -70,7 +74,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             "  {seen} of these rows are among those that the model keeps: it has seen them, and scores flatter it\n"
         );
     }
-    data.notes.iter().for_each(|note| text += &format!("  {note}\n"));
+    let checked = check.notes().into_iter().map(|note| note.to_string());
+    data.notes.iter().cloned().chain(checked).for_each(|note| text += &format!("  note: {note}\n"));
     if let Some(input) = &args.ood {
         text += &format!("\n  out-of-distribution inputs: {input}\n{}", output::ood(&ood));
     }

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::input::flags::{InputFlags, TableFlags, ThreadFlags, parse_format};
 use crate::output_file::check_table_output;
-use crate::predictions::{Columns, PredictRequest};
+use crate::predictions::{ColumnRequest, Columns, PredictRequest};
 use crate::ui::output::note;
 use data::Format;
 use inducing::Model;
@@ -19,6 +19,16 @@ pub(crate) struct Args {
     /// Where to write: .csv, .parquet or .jsonl, also .gz; `-` is CSV to standard output
     #[arg(short, long, default_value = "-")]
     out: String,
+    /// Which columns to write, separated by commas: row, mean, std, std_latent, familiarity; of classes row, label, p, latent_mean,
+    /// latent_std, familiarity; `all` is all of them but the row [default: mean, 90 % interval, std, familiarity; label, p, familiarity]
+    #[arg(long, value_delimiter = ',', default_value = "default", hide_default_value = true)]
+    columns: Vec<String>,
+    /// Significant digits in text formats [default: 6, and all of them with `--columns all`]
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=17))]
+    digits: Option<u8>,
+    /// Say for each row which columns move the prediction up and down, and which make it unsure
+    #[arg(long)]
+    explain: bool,
     /// Central interval of this probability, for example 0.9 (repeatable)
     #[arg(long, value_delimiter = ',', value_parser = probability)]
     interval: Vec<f64>,
@@ -52,6 +62,12 @@ fn probability(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Whether numbers are written as text, where digits cost room.
+fn is_text(out: &str, format: Option<Format>) -> bool {
+    format.unwrap_or_else(|| Format::from_path(std::path::Path::new(out)).unwrap_or(Format::Csv))
+        != Format::Parquet
+}
+
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     args.threads.start();
     let model = Model::load(&args.model)?;
@@ -62,6 +78,27 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             "classes have no intervals, quantiles or densities\nhint: leave `--interval`, `--quantiles` and `--density` out; every class has a probability".into(),
         ));
     }
+    if args.explain && model.header().schema.table().is_none() {
+        return Err(Failure::Usage(
+            "only rows of tables are explained by their columns\nhint: leave `--explain` out; `ign inspect` shows the training examples nearest to each inducing point".into(),
+        ));
+    }
+    let columns = Columns::new(
+        &model,
+        &ColumnRequest {
+            columns: &args.columns,
+            intervals: &args.interval,
+            quantiles: &args.quantiles,
+            density: args.density.map_or(0, usize::from),
+            keep: &args.keep,
+            explain: args.explain,
+        },
+    )?;
+    let columns = match (args.digits, is_text(&args.out, args.output_format)) {
+        (Some(digits), _) => columns.with_digits(Some(usize::from(digits))),
+        (None, true) => columns,
+        (None, false) => columns.with_digits(None),
+    };
     let request = PredictRequest {
         model: &model,
         file: &args.model,
@@ -69,13 +106,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         out: &args.out,
         output_format: args.output_format,
         keep: &args.keep,
-        columns: Columns::new(
-            &model,
-            &args.interval,
-            &args.quantiles,
-            args.density.map_or(0, usize::from),
-            &args.keep,
-        ),
+        columns,
         input_flags: &args.input_flags,
         table_flags: &args.table_flags,
     };

@@ -5,7 +5,7 @@ use crate::input::eval_data::kind;
 use crate::input::flags::{InputFlags, TableFlags, ThreadFlags, parse_format};
 use crate::input::input_spec::InputKind;
 use crate::output_file::{check_table_output, check_writable};
-use crate::predictions::{Columns, batch, distinct};
+use crate::predictions::{ColumnRequest, Columns, batch, distinct};
 use crate::ui::output::note;
 use data::arrow_array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use data::arrow_schema::{DataType, Field, Schema as ArrowSchema};
@@ -123,7 +123,15 @@ fn write(args: &Args, model: &Model, pool: &Pool, suggestions: &[Suggestion]) ->
     let rows: Vec<usize> = suggestions.iter().map(|suggestion| suggestion.row).collect();
     let copied = copied(pool, &rows)?;
     let names: Vec<String> = copied.schema().fields().iter().map(|field| field.name().clone()).collect();
-    let columns = Columns::new(model, &[], &[], 0, &names);
+    let request = ColumnRequest {
+        columns: &["all".into()],
+        intervals: &[],
+        quantiles: &[],
+        density: 0,
+        keep: &names,
+        explain: false,
+    };
+    let columns = Columns::new(model, &request)?;
     let own = |name: &str, kind: DataType| {
         // A copied column keeps its name; ours is renamed.
         let name =
@@ -137,7 +145,7 @@ fn write(args: &Args, model: &Model, pool: &Pool, suggestions: &[Suggestion]) ->
         Arc::new(UInt64Array::from_iter_values(rows.iter().map(|&row| row as u64 + 1))),
         Arc::new(Float64Array::from_iter_values(suggestions.iter().map(|suggestion| suggestion.score))),
     ];
-    arrays.extend(columns.values(model, &model.predict_inputs(&pool.inputs, &rows)?));
+    arrays.extend(columns.values(model, &pool.inputs, &model.predict_inputs(&pool.inputs, &rows)?, 0)?);
     arrays.extend(copied.columns().iter().cloned());
     let schema = Arc::new(ArrowSchema::new(fields));
     let mut writer = RowWriter::create(&Sink::new(&args.out), args.output_format, Arc::clone(&schema))?;

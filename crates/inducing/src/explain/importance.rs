@@ -157,7 +157,8 @@ impl Model {
     }
 }
 
-fn select(matrix: &Matrix, rows: &[usize]) -> Matrix {
+/// Some rows of a table, without what is absent in them.
+pub(super) fn select(matrix: &Matrix, rows: &[usize]) -> Matrix {
     let width = matrix.width;
     Matrix {
         x: rows.iter().flat_map(|row| &matrix.x[row * width..(row + 1) * width]).copied().collect(),

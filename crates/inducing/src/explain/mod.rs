@@ -1,11 +1,13 @@
 //! What a model learned, made visible: inputs nearest to the inducing points, inputs moved towards them, features in the
 //! plane, columns that matter.
 
+mod effects;
 mod importance;
 mod nearest;
 mod pca;
 mod refine;
 
+pub use effects::Effects;
 pub use importance::{ColumnImportance, Importance, Observed};
 pub use nearest::{Neighbour, Neighbourhood, PseudoLabel};
 pub use pca::Projection;

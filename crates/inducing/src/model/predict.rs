@@ -1,10 +1,12 @@
 //! Predictions of data sets: what was named is read as the model's schema asks for it.
 
+use super::input_check::unseen_notes;
 use super::{Model, Predictions, RegressionBatch};
 use crate::dataset::{Dataset, Images, Inputs, Loaded, Origin, Schema, conform_images};
 use crate::error::Error;
 use crate::explain::Observed;
 use data::{ImageOptions, Notice, ReadOptions, TableSchema, TargetValues};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Inputs as a model reads them, with what is known of them.
@@ -19,6 +21,8 @@ pub struct EncodedData {
     pub data: Dataset,
     /// Rows of the table that the inputs are made of; `None` for all.
     pub rows: Option<Vec<usize>>,
+    /// For each column of categories, rows whose category never was in training.
+    pub unseen: BTreeMap<String, usize>,
     /// What the user should know of rows.
     pub notes: Vec<String>,
     /// What the user should know of files.
@@ -107,6 +111,7 @@ impl Model {
                     observed: observed.map(Observed::Classes),
                     data,
                     rows: None,
+                    unseen: BTreeMap::new(),
                     notes: Vec::new(),
                     file_notes: notices.iter().map(Notice::to_string).collect(),
                 })
@@ -117,6 +122,7 @@ impl Model {
                     observed: None,
                     data: data.clone(),
                     rows: None,
+                    unseen: BTreeMap::new(),
                     notes: Vec::new(),
                     file_notes: Vec::new(),
                 }),
@@ -147,6 +153,7 @@ impl Model {
             observed,
             data: Dataset::from_shared_images(set),
             rows: None,
+            unseen: BTreeMap::new(),
             notes: Vec::new(),
             file_notes: notices.iter().map(Notice::to_string).collect(),
         })
@@ -188,18 +195,16 @@ impl Model {
         let rows = if targets == TargetUse::Needed {
             let (rows, dropped) = data::rows_with_targets(&table, &schema.targets.names())?;
             if dropped > 0 {
-                notes.push(format!("skipped {dropped} rows without a target"));
+                let rows = if dropped == 1 { "1 row".to_owned() } else { format!("{dropped} rows") };
+                notes.push(format!("skipped {rows} without a target"));
             }
             Some(rows)
         } else {
             None
         };
         let mut encoded = schema.encode(&table, rows.as_deref())?;
-        for (column, count) in std::mem::take(&mut encoded.unseen) {
-            notes.push(format!(
-                "column `{column}`: {count} rows hold a category that was never seen in training"
-            ));
-        }
+        let unseen = std::mem::take(&mut encoded.unseen);
+        notes.extend(unseen_notes(&unseen));
         let observed = match targets {
             TargetUse::Needed => Some(match schema.targets(&table, rows.as_deref())? {
                 TargetValues::Numbers(y) => {
@@ -216,6 +221,7 @@ impl Model {
             observed,
             data: Dataset::from_shared_table(table),
             rows,
+            unseen,
             notes,
             file_notes: Vec::new(),
         })

@@ -131,6 +131,17 @@ impl Predictions {
         }
     }
 
+    /// Of each row the share of held-out rows that were at least as far from the training rows; empty where the model keeps no rows.
+    pub fn familiarity(&self) -> Vec<f64> {
+        match &self.batch {
+            Batch::Regression(batch) => {
+                let least = |row: &[f64]| row.iter().copied().fold(f64::INFINITY, f64::min);
+                batch.familiarity.chunks(self.names.len().max(1)).map(least).collect()
+            }
+            Batch::Classification(batch) => batch.familiarity.clone(),
+        }
+    }
+
     /// One row; `None` where there are not as many.
     pub fn get(&self, row: usize) -> Option<Prediction> {
         if row >= self.len() {

@@ -1,6 +1,7 @@
 //! Predictions of any number of rows, in blocks of constant size.
 
-use super::{Model, Predictions};
+use super::input_check::unseen_notes;
+use super::{InputCheck, Model, Predictions};
 use crate::dataset::{Dataset, Inputs, Loaded, Origin, Schema};
 use crate::error::Error;
 use data::arrow_schema::SchemaRef;
@@ -31,6 +32,7 @@ pub struct PredictionStream<'a> {
     passthrough: SchemaRef,
     unseen: BTreeMap<String, usize>,
     wordless: BTreeMap<String, usize>,
+    check: InputCheck<'a>,
     stop: Option<fn() -> bool>,
 }
 
@@ -38,8 +40,12 @@ pub struct PredictionStream<'a> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PredictedBlock {
+    /// Place of the first of the rows, counted from 0.
+    pub first_row: usize,
     /// Columns of the input that are carried along.
     pub passthrough: RecordBatch,
+    /// The rows as the model reads them.
+    pub inputs: Inputs,
     /// What is predicted.
     pub predictions: Predictions,
 }
@@ -62,8 +68,8 @@ impl Model {
         };
         let passthrough = blocks.passthrough_schema();
         let (unseen, wordless) = (BTreeMap::new(), BTreeMap::new());
-        let blocks = read_ahead(blocks);
-        Ok(PredictionStream { model: self, schema, blocks, passthrough, unseen, wordless, stop: None })
+        let (blocks, check) = (read_ahead(blocks), InputCheck::new(self));
+        Ok(PredictionStream { model: self, schema, blocks, passthrough, unseen, wordless, check, stop: None })
     }
 }
 
@@ -94,19 +100,19 @@ impl PredictionStream<'_> {
     pub fn notes(&self) -> Vec<String> {
         let wordless = self.wordless.iter().filter(|(_, count)| **count > 0);
         let wordless = wordless.map(|(column, count)| {
-            format!("column `{column}`: {count} rows hold no word that the model knows")
+            let rows = if *count == 1 { "1 row holds".into() } else { format!("{count} rows hold") };
+            format!("column `{column}`: {rows} no word that the model knows")
         });
-        let unseen = self.unseen.iter().map(|(column, count)| {
-            format!("column `{column}`: {count} rows hold a category that was never seen in training")
-        });
-        wordless.chain(unseen).collect()
+        let checked = self.check.notes().into_iter().map(|note| note.to_string());
+        wordless.chain(unseen_notes(&self.unseen)).chain(checked).collect()
     }
 
     fn predict(&mut self, block: Block) -> Result<PredictedBlock, Error> {
         let Block { table, passthrough, first_row } = block;
         let mut encoded = self.schema.encode(&table, None)?;
-        for (column, count) in std::mem::take(&mut encoded.unseen) {
-            *self.unseen.entry(column).or_default() += count;
+        let unseen = std::mem::take(&mut encoded.unseen);
+        for (column, count) in &unseen {
+            *self.unseen.entry(column.clone()).or_default() += count;
         }
         for ((name, _), texts) in self.schema.text_columns().zip(&encoded.texts) {
             let unknown = |row: &usize| texts.row(*row).iter().all(|&word| word == Tokenizer::UNKNOWN);
@@ -118,7 +124,8 @@ impl PredictionStream<'_> {
             Error::NotFinite { row } => Error::NotFinite { row: first_row + row },
             error => error,
         })?;
-        Ok(PredictedBlock { passthrough, predictions })
+        self.check.add(&inputs, &unseen, &predictions);
+        Ok(PredictedBlock { first_row, passthrough, inputs, predictions })
     }
 }
 

@@ -171,6 +171,8 @@ impl Model {
                 labels.map(|&y| sign * f64::from(y)).fold(f64::NEG_INFINITY, f64::max)
             }
         };
-        Ok(Criterion::improvement(sign, best, target.std))
+        // On a curved scale an improvement is worth what the scale's slope is at the best value.
+        let slope = target.scale.transform.log_slope(target.restore(sign * best)).exp();
+        Ok(Criterion::improvement(sign, best, target.std / slope))
     }
 }
