@@ -2,6 +2,7 @@
 //! keys are refused, and [`Settings`] layer preset, file and single overrides before anything is checked.
 
 mod check;
+mod decision;
 mod encoder;
 mod layers;
 mod neighbours;
@@ -11,6 +12,7 @@ mod reading;
 mod target;
 mod train;
 
+pub use decision::Threshold;
 pub use encoder::{EncoderConfig, EncoderKind, GraphConfig, TextConfig};
 pub use layers::{ProblemKind, Settings};
 pub use neighbours::NeighboursConfig;

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::input::eval_data::{EvalRequest, all_rows};
-use crate::input::flags::{InputFlags, TableFlags, ThreadFlags};
+use crate::input::flags::{InputFlags, TableFlags, ThreadFlags, probability, set_threshold};
 use crate::ui::output::{self, note, print, print_json};
 use data::NamedSet;
 use inducing::Model;
@@ -31,6 +31,9 @@ pub(crate) struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    /// Of two classes, from which probability on the second is predicted [default: what the model was trained with]
+    #[arg(long, value_name = "P", value_parser = probability)]
+    threshold: Option<f64>,
     #[command(flatten)]
     input_flags: InputFlags,
     #[command(flatten)]
@@ -41,7 +44,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     args.threads.start();
-    let model = Model::load(&args.model)?;
+    let mut model = Model::load(&args.model)?;
+    set_threshold(&mut model, args.threshold)?;
     let data = read(args, &model, &args.input, TargetUse::Needed)?;
     if matches!(data.inputs, Inputs::Graphs(_)) && NamedSet::from_name(&args.input).is_some() && !args.json {
         note(&format!("{} has no test part: training graphs are scored too", args.input));

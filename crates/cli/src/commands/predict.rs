@@ -1,7 +1,7 @@
 //! `ign predict`: rows in, rows with uncertainty out, in constant memory.
 
 use crate::failure::Failure;
-use crate::input::flags::{InputFlags, TableFlags, ThreadFlags, parse_format};
+use crate::input::flags::{InputFlags, TableFlags, ThreadFlags, parse_format, probability, set_threshold};
 use crate::output_file::check_table_output;
 use crate::predictions::{ColumnRequest, Columns, PredictRequest};
 use crate::ui::output::note;
@@ -47,19 +47,15 @@ pub(crate) struct Args {
     /// Print errors only
     #[arg(short, long)]
     quiet: bool,
+    /// Of two classes, from which probability on the second is predicted [default: what the model was trained with]
+    #[arg(long, value_name = "P", value_parser = probability)]
+    threshold: Option<f64>,
     #[command(flatten)]
     input_flags: InputFlags,
     #[command(flatten)]
     table_flags: TableFlags,
     #[command(flatten)]
     threads: ThreadFlags,
-}
-
-fn probability(text: &str) -> Result<f64, String> {
-    match text.trim().parse::<f64>() {
-        Ok(p) if p > 0.0 && p < 1.0 => Ok(p),
-        _ => Err(format!("`{text}` is not a probability between 0 and 1")),
-    }
 }
 
 /// Whether numbers are written as text, where digits cost room.
@@ -70,7 +66,8 @@ fn is_text(out: &str, format: Option<Format>) -> bool {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     args.threads.start();
-    let model = Model::load(&args.model)?;
+    let mut model = Model::load(&args.model)?;
+    set_threshold(&mut model, args.threshold)?;
     check_table_output(&args.out, args.output_format, &args.inputs, &args.model)?;
     let of_numbers = !(args.interval.is_empty() && args.quantiles.is_empty() && args.density.is_none());
     if model.header().schema.classes().is_some() && of_numbers {

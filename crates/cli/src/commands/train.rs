@@ -8,7 +8,7 @@ use crate::training::cross_validation;
 use crate::training::run_args::{Assignments, RunArgs};
 use crate::training::train_run::{TrainRun, print_report_path};
 use data::{DatasetPart, Task};
-use inducing::config::Bounds;
+use inducing::config::{Bounds, Threshold};
 use inducing::{Dataset, Settings, Trainer};
 use std::path::{Path, PathBuf};
 
@@ -64,6 +64,17 @@ pub(crate) struct Args {
     /// For classes: all rows count the same (equal), or all classes do (balanced)
     #[arg(long, value_parser = ["equal", "balanced"])]
     class_weights: Option<String>,
+    /// Of two classes, from which probability on the second is predicted, or what held-out rows choose it by: 0.3, f1,
+    /// balanced_accuracy, precision=0.9, recall=0.9 [default: the more probable class]
+    #[arg(long, value_name = "THRESHOLD", value_parser = threshold, conflicts_with = "costs")]
+    threshold: Option<String>,
+    /// What each decision costs, a row for each true class and in it a cost for each decision, in the order of the classes:
+    /// `0,1;5,0` [default: the most probable class]
+    #[arg(long, value_name = "COSTS", value_parser = costs)]
+    costs: Option<toml::Value>,
+    /// After the test part was judged, train again on all rows and keep the scores
+    #[arg(long)]
+    refit: bool,
     /// Run K-fold cross-validation first
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(2..))]
     folds: Option<u64>,
@@ -127,9 +138,12 @@ impl Args {
             ("data.weight", &self.weight),
             ("train.class_weights", &self.class_weights),
             ("data.bounds", &self.bounds),
+            ("train.threshold", &self.threshold),
         ];
         let given = flags.into_iter().filter_map(|(key, flag)| Some((key.into(), flag.clone()?.into())));
         assignments.extend(given);
+        assignments.extend(self.costs.clone().map(|costs| ("train.costs".into(), costs)));
+        assignments.extend(self.refit.then(|| ("train.refit_on_all".into(), true.into())));
         assignments.extend(self.without_neighbours.then(|| ("neighbours.count".into(), 0.into())));
         assignments
     }
@@ -185,6 +199,19 @@ impl Args {
 
 fn bounds(text: &str) -> Result<String, String> {
     text.parse::<Bounds>().map(|bounds| bounds.to_string())
+}
+
+fn threshold(text: &str) -> Result<String, String> {
+    text.parse::<Threshold>().map(|threshold| threshold.to_string())
+}
+
+/// `0,1;5,0` as rows of numbers.
+fn costs(text: &str) -> Result<toml::Value, String> {
+    let cost = |cell: &str| cell.trim().parse::<f64>().map(toml::Value::from);
+    let row = |row: &str| row.split(',').map(cost).collect::<Result<Vec<_>, _>>().map(toml::Value::from);
+    let rows: Result<Vec<_>, _> = text.split(';').map(row).collect();
+    rows.map(toml::Value::from)
+        .map_err(|_| format!("`{text}` are no costs: write numbers, rows apart by `;`, such as `0,1;5,0`"))
 }
 
 /// The key of a column's type.

@@ -1,6 +1,9 @@
 //! Flags that several commands share.
 
+use crate::failure::Failure;
 use data::{Format, ImageSize, ReadOptions};
+use inducing::Model;
+use inducing::model::Decision;
 use std::path::PathBuf;
 
 /// Most threads, or runs at a time: more than there are cores only cost.
@@ -52,6 +55,27 @@ pub(crate) fn parse_format(name: &str) -> Result<Format, String> {
         "jsonl" => Ok(Format::JsonLines),
         _ => Err("expected csv, parquet or jsonl".into()),
     }
+}
+
+/// A probability between 0 and 1.
+pub(crate) fn probability(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(p) if p > 0.0 && p < 1.0 => Ok(p),
+        _ => Err(format!("`{text}` is not a probability between 0 and 1")),
+    }
+}
+
+/// Decides between two classes by a threshold, where one is given.
+pub(crate) fn set_threshold(model: &mut Model, threshold: Option<f64>) -> Result<(), Failure> {
+    let Some(threshold) = threshold else { return Ok(()) };
+    let classes = model.header().schema.classes().map_or(0, <[String]>::len);
+    if classes != 2 {
+        let what = if classes == 0 { "numbers".to_owned() } else { format!("{classes} classes") };
+        return Err(Failure::Usage(format!(
+            "`--threshold` is for two classes, and this model predicts {what}\nhint: leave it out"
+        )));
+    }
+    Ok(model.set_decision(Some(Decision::Threshold(threshold)))?)
 }
 
 /// What an input is, and where.

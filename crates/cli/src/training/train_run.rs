@@ -10,10 +10,11 @@ use crate::ui::output::{self, print, print_json};
 use crate::ui::progress::Progress;
 use crate::ui::text::count;
 use crate::ui::times::Times;
-use data::Notice;
+use data::{Notice, Transform};
+use inducing::config::Share;
 use inducing::dataset::{Prepared, Schema};
 use inducing::train::{Checkpoint, Event, Fit};
-use inducing::{Config, Dataset, Model};
+use inducing::{Config, Dataset, Model, Trainer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -46,6 +47,7 @@ impl TrainRun<'_> {
         let mut progress = args.progress();
         notices.iter().chain(&prepared.notices).for_each(|notice| progress.note(&notice.to_string()));
         describe(prepared, config, &progress);
+        progress.in_units(unit(&prepared.schema));
         let checkpoint = checkpoint_path(out);
         let fingerprint = prepared.fingerprint();
         let resume =
@@ -85,7 +87,11 @@ impl TrainRun<'_> {
         if let Some(page) = &page {
             write_training_report(&model, prepared, data, out, &times, page)?;
         }
+        let refit = config.train.refit_on_all && !prepared.parts()[2].is_empty();
         self.print_result(&model, page.as_deref(), started.elapsed())?;
+        if refit {
+            train_on_all(data, config, &model, out, args)?;
+        }
         Ok(page)
     }
 
@@ -115,6 +121,48 @@ impl TrainRun<'_> {
         }
         print(&format!("{} written in {:.0} s", out.display(), elapsed.as_secs_f64()))
     }
+}
+
+/// The standard deviation of the target, where there is one that is modelled as it is.
+fn unit(schema: &Schema) -> Option<f64> {
+    match schema.numbers() {
+        [target] if target.scale.transform == Transform::Identity => Some(target.std),
+        _ => None,
+    }
+}
+
+/// Trains again, on the test part too, and keeps the scores of the model that it was held out from.
+fn train_on_all(
+    data: &Dataset,
+    config: &Config,
+    judged: &Model,
+    out: &Path,
+    args: &RunArgs,
+) -> Result<(), Failure> {
+    let mut config = config.clone();
+    config.data.test_share = Some(Share::default());
+    let (prepared, config) = Trainer::new(data).config(config).prepare()?;
+    let mut progress = args.progress();
+    progress.note(&format!("training again, on all {}", count(prepared.parts()[0].len(), "row")));
+    progress.in_units(unit(&prepared.schema));
+    let fit = prepared.fit(&config, args.threads(), None, &mut |event| {
+        progress.show(&event);
+        !signals::stop_requested()
+    })?;
+    progress.finish();
+    let Fit::Finished(mut model) = fit else {
+        eprintln!(
+            "stopped while training on all rows; {} is the model that the scores are of",
+            out.display()
+        );
+        return Err(Failure::Interrupted);
+    };
+    model.keep_test_scores(judged);
+    model.save(out)?;
+    if args.for_people() {
+        print(&format!("{} written again, trained on all rows", out.display()))?;
+    }
+    Ok(())
 }
 
 /// Says what will be trained on.

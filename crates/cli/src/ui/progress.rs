@@ -2,6 +2,7 @@
 
 use super::bar::Bar;
 use super::dashboard::Dashboard;
+use super::output::number;
 use super::text::terminal_safe;
 use inducing::train::Event;
 use inducing::train::{EpochRecord, Phase};
@@ -10,6 +11,8 @@ use inducing::train::{EpochRecord, Phase};
 pub(crate) struct Progress {
     display: Display,
     last: String,
+    /// Standard deviation of the target, where figures are shown in its units.
+    unit: Option<f64>,
 }
 
 enum Display {
@@ -31,17 +34,22 @@ impl Display {
 impl Progress {
     /// The dashboard, if it is wanted and there is a terminal for it; otherwise a bar or lines. Quiet is silent.
     pub(crate) fn new(quiet: bool, dashboard: bool) -> Self {
-        let last = String::new();
+        let (last, unit) = (String::new(), None);
         if quiet {
-            return Self { display: Display::Quiet, last };
+            return Self { display: Display::Quiet, last, unit };
         }
         let view = if dashboard { Dashboard::new() } else { None };
         let missing = dashboard && view.is_none();
-        let progress = Self { display: view.map_or_else(Display::usual, Display::Dashboard), last };
+        let progress = Self { display: view.map_or_else(Display::usual, Display::Dashboard), last, unit };
         if missing {
             progress.note("no dashboard: it needs a terminal on standard error");
         }
         progress
+    }
+
+    /// Shows figures in the units of a target with this standard deviation.
+    pub(crate) fn in_units(&mut self, unit: Option<f64>) {
+        self.unit = unit;
     }
 
     /// Shows an event.
@@ -67,15 +75,22 @@ impl Progress {
                 }
             }
             Event::Record { network: (k, networks), record } => {
-                self.last = validation(record);
-                // Pretraining on a small table takes hundreds of epochs.
-                let worth_a_line = record.phase == Phase::Likelihood
-                    || record.epoch <= 10
-                    || record.epoch.is_multiple_of(10);
+                self.last = validation(record, self.unit);
+                // Pretraining on a small table takes hundreds of epochs; of many networks a line each is enough.
+                let worth_a_line = match (networks, record.phase) {
+                    (2.., Phase::Likelihood) => record.epoch == 0,
+                    (2.., Phase::Pretraining) => record.epoch.is_multiple_of(100),
+                    (_, Phase::Likelihood) => true,
+                    (_, Phase::Pretraining) => record.epoch <= 10 || record.epoch.is_multiple_of(10),
+                };
                 if matches!(self.display, Display::Lines) && worth_a_line {
                     let loss = record.loss.map_or(String::new(), |loss| format!("loss {loss:.4}  "));
                     let used = record.utilisation.map_or(String::new(), |u| format!("  utilisation {u:.3}"));
-                    let which = if *networks > 1 { format!("network {} ", k + 1) } else { String::new() };
+                    let which = if *networks > 1 {
+                        format!("network {} of {networks}, ", k + 1)
+                    } else {
+                        String::new()
+                    };
                     let phase = phase_name(record.phase);
                     eprintln!("{which}{phase} epoch {}: {loss}{}{used}", record.epoch, self.last);
                 }
@@ -121,15 +136,19 @@ pub(crate) fn phase_name(phase: Phase) -> &'static str {
     }
 }
 
-/// Validation figures of an epoch, of standardised targets.
-fn validation(record: &EpochRecord) -> String {
-    let show = |label: &str, x: Option<f64>| x.map(|x| format!("{label} {x:.4}"));
+/// Validation figures of an epoch, in the target's units if its standard deviation is given, else of standardised targets.
+fn validation(record: &EpochRecord, unit: Option<f64>) -> String {
+    let show = |label: &str, x: Option<f64>| x.map(|x| format!("{label} {}", number(x)));
     let accuracy = record.accuracy.map(|share| format!("accuracy {:.2} %", 100.0 * share));
-    let figures = [accuracy, show("RMSE", record.rmse), show("NLL", record.nll), show("CRPS", record.crps)];
+    let (by, shift) = unit.map_or((1.0, 0.0), |unit| (unit, unit.ln()));
+    let times = |x: Option<f64>| x.map(|x| by * x);
+    let nll = record.nll.map(|nll| nll + if record.accuracy.is_none() { shift } else { 0.0 });
+    let figures =
+        [accuracy, show("RMSE", times(record.rmse)), show("NLL", nll), show("CRPS", times(record.crps))];
     let parts: Vec<String> = figures.into_iter().flatten().collect();
     if parts.is_empty() {
         String::new()
-    } else if record.accuracy.is_some() {
+    } else if record.accuracy.is_some() || unit.is_some() {
         format!("validation {}", parts.join(" "))
     } else {
         format!("validation (standardised targets) {}", parts.join(" "))

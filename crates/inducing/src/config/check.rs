@@ -47,6 +47,14 @@ impl Config {
                     .into(),
             );
         }
+        let is_cost = |cost: &f64| cost.is_finite() && *cost >= 0.0;
+        if self.train.costs.iter().any(|row| row.len() != self.train.costs.len() || !row.iter().all(is_cost))
+        {
+            return Err("train.costs is not a square of numbers from 0 on\nhint: a row for each true class, in it a cost for each decision, such as [[0, 1], [5, 0]]".into());
+        }
+        if !self.train.costs.is_empty() && self.train.threshold.is_some() {
+            return Err("train.threshold and train.costs exclude each other\nhint: costs have a threshold of their own".into());
+        }
         if self.data.weight.is_some() && self.gp.coupling == gp::Coupling::Batch {
             return Err("data.weight needs gp.coupling = \"rows\": rows of a coupled batch have no likelihood of their own".into());
         }

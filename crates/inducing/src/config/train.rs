@@ -1,6 +1,6 @@
 //! `[train]`: the optimisation.
 
-use super::{Positive, Share};
+use super::{Positive, Share, Threshold};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
@@ -100,6 +100,15 @@ pub struct TrainConfig {
     /// Weight of a class's rows.
     #[serde(default)]
     pub class_weights: ClassWeights,
+    /// From which probability on the second of two classes is predicted, or what held-out rows choose it by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Threshold>,
+    /// What each decision costs: rows are true classes in their order, columns are decisions. Classes of least expected cost are predicted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub costs: Vec<Vec<f64>>,
+    /// After the test part was judged, train again on all rows and keep the scores.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refit_on_all: bool,
 }
 
 fn one() -> NonZeroUsize {

@@ -84,11 +84,18 @@ pub struct Uncalibrated {
 impl ClassMetrics {
     /// Scores probabilities, row-major `[N, K]`, of classes `labels [K]` against the true classes `y [N]`.
     pub fn new(p: &[f64], y: &[u32], labels: &[String]) -> Self {
-        Self::weighted(p, y, labels, &[])
+        Self::weighted(p, y, labels, &[], &predicted)
     }
 
-    /// The same with a weight for each row, empty for 1: accuracy, NLL and Brier score count it, what counts rows does not.
-    pub fn weighted(p: &[f64], y: &[u32], labels: &[String], weights: &[f64]) -> Self {
+    /// The same with a weight for each row, empty for 1, and another way to decide: accuracy, NLL and Brier score count weights, what
+    /// counts rows does not.
+    pub fn weighted(
+        p: &[f64],
+        y: &[u32],
+        labels: &[String],
+        weights: &[f64],
+        decide: &dyn Fn(&[f64]) -> usize,
+    ) -> Self {
         let (n, k) = (y.len(), labels.len());
         let rows = || p.chunks_exact(k).zip(y.iter().map(|&y| y as usize));
         let mean = |total: f64| total / if weights.is_empty() { n as f64 } else { weights.iter().sum() };
@@ -96,8 +103,8 @@ impl ClassMetrics {
         let mut confusion = vec![vec![0; k]; k];
         let (mut nll, mut brier, mut right) = (0.0, 0.0, 0.0);
         for (i, (p, y)) in rows().enumerate() {
-            right += weight(i) * f64::from(u8::from(predicted(p) == y));
-            confusion[y][predicted(p)] += 1;
+            right += weight(i) * f64::from(u8::from(decide(p) == y));
+            confusion[y][decide(p)] += 1;
             nll += weight(i) * row_nll(p, y);
             let miss = |(c, p): (usize, &f64)| (p - f64::from(u8::from(c == y))).powi(2);
             brier += weight(i) * p.iter().enumerate().map(miss).sum::<f64>();

@@ -1,11 +1,25 @@
 //! Predicted classes: by recalibrated latent functions, joined with the classes of the nearest rows.
 
-use super::{ClassCalibration, ClassificationBatch, Features, Latent, Model};
+use super::{ClassCalibration, ClassificationBatch, Decision, Features, Latent, Model};
 use crate::dataset::Inputs;
 use crate::error::Error;
 use crate::nn::Mode;
+use std::sync::Arc;
 
 impl Model {
+    /// Decides classes otherwise from now on; an error where the decision is for another number of classes.
+    pub fn set_decision(&mut self, decision: Option<Decision>) -> Result<(), Error> {
+        let classes = self.header.schema.classes().map_or(0, <[String]>::len);
+        if decision.as_ref().is_some_and(|decision| !decision.is_sound(classes)) {
+            return Err(Error::inputs(
+                "a threshold for two classes, or a cost for each pair of classes",
+                format!("{classes} classes"),
+            ));
+        }
+        self.header.decision = decision;
+        Ok(())
+    }
+
     /// Predicts the classes of some rows; an error where the model predicts numbers.
     pub fn predict_classes(&self, inputs: &Inputs, rows: &[usize]) -> Result<ClassificationBatch, Error> {
         if self.header.schema.classes().is_none() {
@@ -62,6 +76,7 @@ impl Model {
             latent_mean: Vec::with_capacity(n * classes),
             latent_std: Vec::with_capacity(n * classes),
             familiarity: Vec::new(),
+            decision: self.header.decision.clone().map(Arc::new),
         };
         for (mean, var) in latent.mean.chunks_exact(c).zip(latent.var.chunks_exact(c)) {
             let scaled = |(f, v): (&f64, &f64)| calibration.slope * f * link.shrink(calibration.latent * v);

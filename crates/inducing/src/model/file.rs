@@ -369,6 +369,10 @@ fn is_consistent(header: &ModelHeader) -> bool {
                 schema.classes().is_some_and(|classes| linear.is_sound(width, classes.len()))
             },
         )
+        && header
+            .decision
+            .as_ref()
+            .is_none_or(|decision| schema.classes().is_some_and(|classes| decision.is_sound(classes.len())))
         && header.feature_stack.as_ref().is_none_or(|stack| {
             let classes = schema.classes().map_or(0, <[String]>::len);
             header.ensemble.is_none()

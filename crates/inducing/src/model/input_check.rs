@@ -38,12 +38,10 @@ pub enum InputNote {
         /// The first of them, counted from 1.
         first: Vec<usize>,
     },
-    /// Cells are empty in a column where no training row's was.
+    /// Cells are empty in columns where no training row's was.
     Empty {
-        /// The column.
-        column: String,
-        /// How many rows.
-        count: usize,
+        /// Each column with the number of rows.
+        columns: Vec<(String, usize)>,
     },
     /// Categories that never were in training.
     UnseenCategory {
@@ -105,13 +103,14 @@ impl fmt::Display for InputNote {
                 if *count == 1 { "1 row is".to_owned() } else { format!("{count} rows are") },
                 named(first, *count)
             ),
-            Self::Empty { column, count } => {
-                let verb = if *count == 1 { "has" } else { "have" };
-                write!(
-                    f,
-                    "column `{column}`: {} {verb} no value, and every training row had one",
-                    rows(*count)
-                )
+            Self::Empty { columns } => {
+                let shown = columns
+                    .iter()
+                    .take(NAMED)
+                    .map(|(column, count)| format!("`{column}` ({})", rows(*count)));
+                let more = if columns.len() > NAMED { ", …" } else { "" };
+                let shown: Vec<String> = shown.collect();
+                write!(f, "no value where every training row had one: {}{more}", shown.join(", "))
             }
             Self::UnseenCategory { column, count } => {
                 let verb = if *count == 1 { "holds" } else { "hold" };
@@ -318,12 +317,13 @@ impl<'a> InputCheck<'a> {
             notes.push(InputNote::MostlyEmpty { count, first });
         }
         let Some(schema) = self.schema else { return notes };
+        let (place, mut empty) = (notes.len(), Vec::new());
         for (at, input) in schema.inputs.iter().enumerate() {
             let column = input.name.clone();
             let unseen = self.unseen.get(&column).copied().unwrap_or(0);
             let gaps = self.gaps.get(&at).copied().unwrap_or(0).saturating_sub(unseen);
             if gaps > 0 {
-                notes.push(InputNote::Empty { column: column.clone(), count: gaps });
+                empty.push((column.clone(), gaps));
             }
             match &input.encoding {
                 Encoding::Number { scale, .. } => {
@@ -346,6 +346,9 @@ impl<'a> InputCheck<'a> {
                 }
                 _ => {}
             }
+        }
+        if !empty.is_empty() {
+            notes.insert(place, InputNote::Empty { columns: empty });
         }
         notes
     }

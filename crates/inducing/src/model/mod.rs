@@ -5,6 +5,7 @@ mod calibration;
 mod class_calibration;
 mod class_stack;
 mod classes;
+mod decision;
 mod density;
 mod distances;
 mod file;
@@ -25,6 +26,7 @@ pub use class_calibration::ClassCalibration;
 pub(crate) use class_calibration::FEWEST_TO_TRUST;
 pub use class_stack::ClassStack;
 pub(crate) use class_stack::Position;
+pub use decision::Decision;
 pub use density::{Component, Density};
 pub use distances::Distances;
 pub use file::{FORMAT_VERSION, FileError};
@@ -78,6 +80,9 @@ pub struct ModelHeader {
     /// Of class probabilities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_calibration: Option<ClassCalibration>,
+    /// How a class is decided, where it is not the most probable one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
     /// Rows that were trained on, held for validation, held for the test.
     pub rows: [usize; 3],
     /// Epoch of the likelihood whose parameters these are.

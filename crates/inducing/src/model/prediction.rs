@@ -1,6 +1,6 @@
 //! What a model says of some rows, by columns or row by row.
 
-use super::Density;
+use super::{Decision, Density};
 use crate::metrics::{entropy, predicted};
 use std::sync::Arc;
 
@@ -53,6 +53,8 @@ pub struct ClassificationBatch {
     pub latent_std: Vec<f64>,
     /// Share of held-out rows that were at least as far from the training rows; empty without neighbours.
     pub familiarity: Vec<f64>,
+    /// How a class is decided; `None` for the most probable one.
+    pub decision: Option<Arc<Decision>>,
 }
 
 impl ClassificationBatch {
@@ -63,9 +65,13 @@ impl ClassificationBatch {
         self.familiarity.append(&mut other.familiarity);
     }
 
-    /// Most probable class of each row.
+    /// The class of each row: the most probable one, or what the decision says.
     pub fn labels(&self) -> impl Iterator<Item = usize> + '_ {
-        self.p.chunks_exact(self.classes).map(predicted)
+        self.p.chunks_exact(self.classes).map(|p| self.decide(p))
+    }
+
+    pub(super) fn decide(&self, p: &[f64]) -> usize {
+        self.decision.as_ref().map_or_else(|| predicted(p), |decision| decision.class(p))
     }
 
     /// Entropy of each row's probabilities.
@@ -164,6 +170,7 @@ impl Predictions {
                 let part = |values: &[f64]| values[row * k..(row + 1) * k].to_vec();
                 Prediction::Classification(Classification {
                     classes: Arc::clone(&self.names),
+                    label: batch.decide(&batch.p[row * k..(row + 1) * k]),
                     p: part(&batch.p),
                     latent_mean: part(&batch.latent_mean),
                     latent_std: part(&batch.latent_std),
@@ -286,6 +293,7 @@ impl TargetPrediction {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Classification {
     classes: Arc<[Arc<str>]>,
+    label: usize,
     p: Vec<f64>,
     latent_mean: Vec<f64>,
     latent_std: Vec<f64>,
@@ -299,14 +307,14 @@ impl Classification {
         self.familiarity
     }
 
-    /// The most probable class.
+    /// The predicted class: the most probable one, unless the model decides by a threshold or by costs.
     pub fn label(&self) -> &str {
-        &self.classes[predicted(&self.p)]
+        &self.classes[self.label]
     }
 
     /// Its probability.
     pub fn probability(&self) -> f64 {
-        self.p[predicted(&self.p)]
+        self.p[self.label]
     }
 
     /// Every class with its probability.

@@ -6,6 +6,13 @@ use crate::error::Error;
 use crate::metrics::{ClassMetrics, Metrics};
 
 impl Model {
+    /// Takes over the scores of a model that the test part was held out from, where this one was trained on all rows.
+    pub fn keep_test_scores(&mut self, judged: &Self) {
+        let (own, of) = (self.header_mut(), judged.header());
+        own.metrics.extend(of.metrics.get("test").map(|scores| ("test".to_owned(), scores.clone())));
+        own.baselines.extend(of.baselines.get("test").map(|scores| ("test".to_owned(), scores.clone())));
+    }
+
     /// Scores predicted numbers against `y [N, C]` in the target's own units; intervals are the calibrated ones. An error
     /// where the model predicts classes, or the lengths differ.
     pub fn score(&self, prediction: &RegressionBatch, y: &[f64]) -> Result<Scores, Error> {
@@ -91,11 +98,11 @@ impl Model {
             let expected = format!("{rows} labels of {} classes", labels.len());
             return Err(Error::inputs(expected, format!("{} others", y.len())));
         }
-        let metrics = ClassMetrics::weighted(&prediction.p, y, labels, weights);
+        let metrics = ClassMetrics::weighted(&prediction.p, y, labels, weights, &|p| prediction.decide(p));
         Ok(match self.header.class_calibration {
             Some(_) => {
                 let before = self.classes_by(latent, ClassCalibration::none());
-                metrics.beside(ClassMetrics::weighted(&before.p, y, labels, weights))
+                metrics.beside(ClassMetrics::weighted(&before.p, y, labels, weights, &|p| before.decide(p)))
             }
             None => metrics,
         })

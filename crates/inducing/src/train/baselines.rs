@@ -190,7 +190,13 @@ impl Prepared {
                 });
                 let p: Vec<f64> = parts.flatten().collect();
                 let labels = self.schema.classes()?;
-                Some(Score::Classes(ClassMetrics::weighted(&p, &y, labels, &weights)))
+                Some(Score::Classes(ClassMetrics::weighted(
+                    &p,
+                    &y,
+                    labels,
+                    &weights,
+                    &crate::metrics::predicted,
+                )))
             }
         }
     }

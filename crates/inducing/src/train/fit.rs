@@ -1,6 +1,7 @@
 //! From data made ready to a model: training of one network or one for each class, recalibration, scores.
 
 use super::crossfit::{HeldOutFold, Member, held_out};
+use super::decision::decision;
 use super::join::{Begin, Joining, calibrate, calibrate_classes};
 use super::{
     Fitted, NetworkEvent, NetworkState, NetworkTrainer, Outcome, Phase, Targets, TrainError, TrainingData,
@@ -206,6 +207,7 @@ impl Prepared {
             kernel: first.kernel,
             calibration: vec![Calibration::none(); self.schema.numbers().len()],
             class_calibration: None,
+            decision: None,
             rows: self.rows(),
             best_epoch: first.best_epoch,
             history: first.history,
@@ -230,6 +232,13 @@ impl Prepared {
                     calibrate_classes(model, &latent, &labels, &self.weights_of(&self.validation))
                 }
             }
+        }
+        if let (Observed::Classes(classes), false) =
+            (self.observed(&self.validation), self.validation.is_empty())
+        {
+            let p = model.predict_classes(&self.inputs, &self.validation)?.p;
+            let decision = decision(&config.train, &p, &classes, &self.weights_of(&self.validation));
+            model.set_decision(decision)?;
         }
         Ok(())
     }

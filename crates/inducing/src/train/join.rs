@@ -2,6 +2,7 @@
 
 use super::class_stack::fit_classes;
 use super::crossfit::{HeldOutFold, OutOfFold, held_out};
+use super::decision::decision;
 use super::logistic::{Labelled, folds_by_class};
 use super::stack::{Known, sample};
 use crate::config::Config;
@@ -14,6 +15,7 @@ use crate::model::{
 };
 use crate::neighbours::{KeptRows, folds_of};
 use crate::nn::Mode;
+use std::sync::Arc;
 
 /// Fewer rows than this are no neighbourhood, and more columns than this have none.
 const FEWEST_NEIGHBOURS: usize = 16;
@@ -135,6 +137,10 @@ impl Joining<'_> {
             let folds = folds_of(&self.left_out, self.rows.len(), self.repeats);
             model.set_class_neighbours(stack, KeptRows { x, y, errors: Vec::new(), folds, width });
         }
+        if matches!(begin, Begin::Anew(_)) {
+            model.set_decision(decision(&config.train, &prediction.p, labels, &self.weights))?;
+        }
+        prediction.decision = model.header().decision.clone().map(Arc::new);
         let metrics =
             Score::Classes(model.weighted_class_metrics(&prediction, latent, (labels, &self.weights))?);
         let schema = &model.header().schema;

@@ -9,6 +9,7 @@ mod baselines;
 mod blocked;
 mod class_stack;
 mod crossfit;
+mod decision;
 mod feature_stack;
 mod fit;
 mod head_refit;

@@ -187,6 +187,7 @@ fn a_stream_of_classes_predicts_every_row_as_predict_does_and_says_what_it_did_n
             latent_mean: of(&expected.latent_mean),
             latent_std: of(&expected.latent_std),
             familiarity: Vec::new(),
+            decision: None,
         };
         assert_eq!(block.predictions.as_classification(), Some(&own), "from row {start}");
         start += block.predictions.len();

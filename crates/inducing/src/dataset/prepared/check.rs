@@ -19,6 +19,18 @@ impl Prepared {
                 "head = \"softmax\" is for classes, and the target is a number\nhint: leave it out, or say `--task classification`",
             );
         }
+        let classes = self.schema.classes().map_or(0, <[String]>::len);
+        if config.train.threshold.is_some() && classes != 2 {
+            return refuse(&format!(
+                "train.threshold is for two classes, and there are {classes}\nhint: `train.costs` decides between several classes"
+            ));
+        }
+        if !config.train.costs.is_empty() && config.train.costs.len() != classes {
+            return refuse(&format!(
+                "train.costs has {} rows, and there are {classes} classes\nhint: give a row and a column for each class, in their order",
+                config.train.costs.len()
+            ));
+        }
         let (kind, texts) = (config.encoder.kind, self.schema.texts().next().is_some());
         let fits = match (&self.schema, kind) {
             // Texts that turn out to be of no use leave a plain table.
