@@ -12,6 +12,7 @@ use crate::table::Column;
 use crate::table::builder::Builder;
 use crate::table::cell::Cell;
 use crate::table::npy::header::{Header, broken, header_length};
+use crate::table::dates::format::DateFormat;
 use crate::table::options::{ColumnType, ReadOptions};
 use crate::table::reader::{ColumnSink, active};
 
@@ -136,7 +137,7 @@ pub fn read_npy_column(path: &Path) -> Result<(String, Column), DataError> {
     if columns != 1 {
         return Err(failed(Problem::NpyShape { shape: format!("({rows}, {columns})") }));
     }
-    let mut sinks = [ColumnSink::building(ColumnType::Number)];
+    let mut sinks = [ColumnSink::building(ColumnType::Number, DateFormat::default())];
     reader.read(usize::MAX, &mut sinks)?;
     let values = sinks[0].build.take().map_or(Column::Number(Vec::new()), Builder::finish);
     let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
