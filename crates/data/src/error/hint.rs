@@ -143,7 +143,9 @@ pub(crate) fn hint(problem: &Problem, column: Option<&str>, trained: bool) -> Op
 /// What can be done where columns are read as a model asks: correct the table, or train again.
 fn after_training(problem: &Problem, key: &str) -> Option<String> {
     Some(match problem {
-        Problem::ExpectedNumber { .. } | Problem::ExpectedBoolean { .. } | Problem::ExpectedDateTime { .. } => {
+        Problem::ExpectedNumber { .. }
+        | Problem::ExpectedBoolean { .. }
+        | Problem::ExpectedDateTime { .. } => {
             format!(
                 "correct it, or train again with it in `data.missing_values` or with `data.columns.{key} = \"category\"`"
             )
@@ -177,7 +179,10 @@ fn unknown_label(label: &str, known: &[String]) -> String {
         Some(near) => format!("did you mean `{near}`? "),
         None => String::new(),
     };
-    format!("{meant}it was trained on {}; correct the label, or train again with examples of it", listed(known))
+    format!(
+        "{meant}it was trained on {}; correct the label, or train again with examples of it",
+        listed(known)
+    )
 }
 
 fn target_not_numeric(kind: ColumnType, examples: &[String]) -> String {

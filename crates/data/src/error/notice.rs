@@ -132,7 +132,7 @@ pub enum Notice {
         /// The number.
         value: f64,
     },
-    /// A text input of numbers or dates in a notation that is not read.
+    /// A text input of numbers in a notation that is not read.
     ForeignNotation {
         /// Name of the column.
         column: String,
@@ -309,7 +309,10 @@ impl fmt::Display for Notice {
                 write!(f, "{count} edges from a node to itself are left out")
             }
             Notice::RareNodeLabels { levels, kept } => {
-                write!(f, "of {levels} labels of nodes {kept} have an indicator of their own; the rare ones have none")
+                write!(
+                    f,
+                    "of {levels} labels of nodes {kept} have an indicator of their own; the rare ones have none"
+                )
             }
             Notice::ImagesResized { sizes: 1, common, size } => write!(
                 f,

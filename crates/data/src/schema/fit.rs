@@ -152,11 +152,10 @@ fn fit_input(
         Column::DateTime(values) => fit_datetime(values, rows, options, missing),
         Column::Text(_) => None, // settled above
     };
-    let encoding =
-        encoding.or_else(|| {
-            let column_type = column.column_type();
-            missing.then(|| Encoding::MissingOnly { column_type, format: DateFormat::default() })
-        });
+    let encoding = encoding.or_else(|| {
+        let column_type = column.column_type();
+        missing.then(|| Encoding::MissingOnly { column_type, format: DateFormat::default() })
+    });
     match encoding {
         None => notices.push(Notice::ConstantColumnDropped { column: column_name() }),
         Some(_) if gaps > 0 => notices.push(Notice::MissingImputed { column: column_name(), count: gaps }),
@@ -248,5 +247,10 @@ fn fit_datetime(
         })
         .collect();
     let impute = median(present, i64::cmp)?;
-    (!parts.is_empty()).then_some(Encoding::DateTime { impute, parts, missing, format: DateFormat::default() })
+    (!parts.is_empty()).then_some(Encoding::DateTime {
+        impute,
+        parts,
+        missing,
+        format: DateFormat::default(),
+    })
 }

@@ -266,10 +266,12 @@ mod tests {
         assert_eq!(inferred(&["yes", "No"]), Ok(ColumnType::Boolean));
         assert_eq!(inferred(&["0", "1"]), Ok(ColumnType::Number));
         assert_eq!(inferred(&["2016-01-11", "2016-01-11 17:00:00"]), Ok(ColumnType::DateTime));
-        assert_eq!(inferred(&["2016-01-11", "11/01/2016"]), Ok(ColumnType::Category));
+        assert_eq!(inferred(&["2016-01-11", "21/01/2016"]), Ok(ColumnType::DateTime));
+        assert_eq!(inferred(&["2016-01-11", "in spring", "11/01/2016"]), Ok(ColumnType::Category));
         assert_eq!(inferred(&["1", "a"]), Ok(ColumnType::Category));
         assert_eq!(inferred(&["a film to remember", "not my kind of film"]), Ok(ColumnType::Text));
-        assert_eq!(inferred(&["5 Jan 2016 17:00", "6 Jan 2016 18:00"]), Ok(ColumnType::Category));
+        assert_eq!(inferred(&["5 Jan 2016 17:00", "6 Jan 2016 18:00"]), Ok(ColumnType::DateTime));
+        assert_eq!(inferred(&["20201231", "1609459200"]), Ok(ColumnType::Number));
         assert_eq!(inferred(&["1 000 000 000", "2 000 000 000"]), Ok(ColumnType::Category));
         assert_eq!(inferred(&[]), Ok(ColumnType::Number));
     }
@@ -281,5 +283,92 @@ mod tests {
         assert_eq!(inferred(&cells), Err((Place::Line(9), Problem::ExpectedNumber { got: "n/a".into() })));
         cells.pop();
         assert_eq!(inferred(&cells), Ok(ColumnType::Category), "below 95 % the words are meant");
+    }
+
+    #[test]
+    fn one_number_above_twelve_settles_the_order_of_a_column() {
+        for (cells, format) in [
+            (["01/02/2020", "13/02/2020", "03/04/2020"], "day-first"),
+            (["1.2.2020", "31.2.2020 ", "1.3.2020"], ""),
+            (["01-02-2020", "02-13-2020 14:05", "03-04-2020"], "month-first"),
+            (["20/12/05", "20/12/31", "99/01/02"], "year-first"),
+            (["05/06/20", "25/06/20", "05/06/99"], "day-first"),
+            (["2020-01-02", "3 Jan 2020", "2020-W01"], "unambiguous"),
+        ] {
+            match with_format(&cells, None) {
+                Ok((ColumnType::DateTime, Some(found))) => assert_eq!(found.to_string(), format, "{cells:?}"),
+                other => assert!(format.is_empty(), "{cells:?} {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn an_order_that_no_date_shows_has_to_be_declared() {
+        let cells = ["01/02/2020", "03/04/2020"];
+        let Err((place, Problem::AmbiguousDate { got, readings })) = with_format(&cells, None) else {
+            panic!("the order is not known")
+        };
+        assert_eq!((place, got.as_str()), (Place::Line(2), "01/02/2020"));
+        let dates: Vec<&str> = readings.iter().map(|(_, date)| date.as_str()).collect();
+        assert_eq!(dates, ["2020-02-01", "2020-01-02"]);
+        for format in ["day-first", "month-first", "%m/%d/%Y"] {
+            let found = with_format(&cells, Some(format)).map(|(_, found)| found.map(|f| f.to_string()));
+            assert_eq!(found, Ok(Some(format.to_owned())));
+        }
+    }
+
+    #[test]
+    fn two_orders_in_one_column_are_refused_with_both_places() {
+        let cells = ["01/02/2020", "31/12/2020", "03/04/2020", "12/31/2020", "30/12/2020"];
+        let Err((place, problem)) = with_format(&cells, None) else { panic!("two orders") };
+        assert_eq!(place, Place::Line(5));
+        let text = problem.to_string();
+        assert!(text.contains("month first") && text.contains("\"31/12/2020\" in line 3"), "{text}");
+    }
+
+    #[test]
+    fn a_date_that_the_declared_order_does_not_allow_is_refused_at_its_line() {
+        let refused = with_format(&["01/02/2020", "12/31/2020"], Some("day-first"));
+        assert!(matches!(refused, Err((Place::Line(3), Problem::ExpectedDateTime { .. }))), "{refused:?}");
+    }
+
+    #[test]
+    fn one_impossible_date_among_many_is_an_error_at_its_line() {
+        let mut cells = vec!["30/01/2020"; 30];
+        cells[4] = "30/02/2020";
+        let refused = with_format(&cells, None);
+        assert!(matches!(refused, Err((Place::Line(6), Problem::ExpectedDateTime { .. }))), "{refused:?}");
+    }
+
+    #[test]
+    fn a_format_of_all_columns_leaves_those_alone_that_are_not_written_in_it() {
+        let of =
+            |cells: &[&str], format| with_format(cells, Some(format)).map(|(column_type, _)| column_type);
+        assert_eq!(of(&["20201231", "20200101"], "%Y%m%d"), Ok(ColumnType::DateTime));
+        assert_eq!(of(&["20201231", "20201332"], "%Y%m%d"), Ok(ColumnType::Number));
+        assert_eq!(of(&["1609459200", "1609459260"], "epoch-seconds"), Ok(ColumnType::DateTime));
+        assert_eq!(of(&["160", "1609459260"], "epoch-seconds"), Ok(ColumnType::Number), "of 1970");
+        assert_eq!(of(&["2020-12-31"], "epoch-seconds"), Ok(ColumnType::DateTime));
+        assert_eq!(of(&["red", "blue"], "%Y%m%d"), Ok(ColumnType::Category));
+    }
+
+    #[test]
+    fn a_column_of_numbers_that_is_declared_as_dates_shows_its_epoch() {
+        let declared = |cells: &[&str]| {
+            let mut inference = Inference { is_date: true, ..Inference::default() };
+            for cell in cells {
+                inference.push(Cell::Text(cell), Place::Line(2)).expect("text throughout");
+            }
+            inference.resolve(false).map(|(_, format)| format.map(|format| format.to_string()))
+        };
+        assert_eq!(declared(&["20201231", "20210101"]), Ok(Some("%Y%m%d".into())));
+        assert_eq!(
+            declared(&["1609459200", "20201232"]),
+            Err((Place::Line(2), Problem::UnclearEpoch { got: 1609459200.0 }))
+        );
+        assert_eq!(declared(&["1609459200", "1609459200.5"]), Ok(Some("epoch-seconds".into())));
+        assert_eq!(declared(&["1609459200000"]), Ok(Some("epoch-milliseconds".into())));
+        assert_eq!(declared(&["13/01/2020"]), Ok(Some("day-first".into())));
+        assert!(matches!(declared(&["2020-01-01", "soon"]), Err((_, Problem::ExpectedDateTime { .. }))));
     }
 }

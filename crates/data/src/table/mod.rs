@@ -263,7 +263,7 @@ mod tests {
     fn columns_of_unequal_length_do_not_make_a_table() {
         let columns = vec![("a".into(), Column::Number(vec![1.0])), ("b".into(), Column::Number(vec![]))];
         let error = Table::new("memory", columns).expect_err("unequal");
-        assert_eq!(error.to_string(), "memory: column `b`: expected 1 rows, got 0");
+        assert_eq!(error.to_string(), "memory: column `b`: expected 1 row, got 0");
     }
 
     #[test]

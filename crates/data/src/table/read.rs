@@ -81,9 +81,8 @@ fn inferred_types(
             }
             Some(inference) => {
                 let inferred = inference.resolve(spelled.contains(name));
-                let (column_type, format) = inferred.map_err(|(place, problem)| {
-                    DataError::at(&input.name, place, problem).in_column(name)
-                })?;
+                let (column_type, format) = inferred
+                    .map_err(|(place, problem)| DataError::at(&input.name, place, problem).in_column(name))?;
                 date_formats.columns.extend(format.map(|format| (name.clone(), format)));
                 column_type
             }

@@ -70,7 +70,10 @@ impl Evidence {
                     let day = format_datetime(written.by(*order)?);
                     Some((DateFormat::of_order(*order), day[..10].to_owned()))
                 };
-                Err((place, Problem::AmbiguousDate { got, readings: left.iter().filter_map(reading).collect() }))
+                Err((
+                    place,
+                    Problem::AmbiguousDate { got, readings: left.iter().filter_map(reading).collect() },
+                ))
             }
         }
     }

@@ -123,7 +123,9 @@ fn since_epoch(cell: Cell<'_>, micros: f64) -> Option<i64> {
     };
     let micros = (value * micros).round();
     // The calendar ends before 64 bits do.
-    (micros.abs() < i64::MAX as f64).then_some(micros as i64).filter(|micros| DateTime::from_timestamp_micros(*micros).is_some())
+    (micros.abs() < i64::MAX as f64)
+        .then_some(micros as i64)
+        .filter(|micros| DateTime::from_timestamp_micros(*micros).is_some())
 }
 
 impl FromStr for DateFormat {
@@ -148,7 +150,9 @@ impl fmt::Display for DateFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Notation::Pattern(pattern) => f.write_str(pattern.as_str()),
-            named => f.write_str(NAMES.iter().find(|(_, notation)| notation == named).map_or("", |(name, _)| name)),
+            named => {
+                f.write_str(NAMES.iter().find(|(_, notation)| notation == named).map_or("", |(name, _)| name))
+            }
         }
     }
 }

@@ -107,10 +107,15 @@ fn time_of_day(text: &str) -> Option<i64> {
     let (hour, rest) = text.split_at(text.find(':')?);
     let hour = small(hour)?;
     let end = rest.len().checked_sub(2)?;
-    let half = rest.get(end..).filter(|half| half.eq_ignore_ascii_case("am") || half.eq_ignore_ascii_case("pm"));
+    let half =
+        rest.get(end..).filter(|half| half.eq_ignore_ascii_case("am") || half.eq_ignore_ascii_case("pm"));
     let Some(half) = half else { return parse_time(format!("{hour:02}{rest}").as_bytes()) };
     let afternoon = half.eq_ignore_ascii_case("pm");
-    let hour = (1..=12).contains(&hour).then_some(hour % 12 + if afternoon { 12 } else { 0 })?;
+    let hour = match hour {
+        1..=12 => hour % 12 + if afternoon { 12 } else { 0 },
+        13..=23 if afternoon => hour, // as some programs write it, and clear enough
+        _ => return None,
+    };
     parse_time(format!("{hour:02}{}", rest[..end].trim_end()).as_bytes())
 }
 
@@ -123,7 +128,11 @@ fn iso_week(text: &str) -> Option<NaiveDate> {
     }
     let day = digits(day.as_bytes())?.checked_sub(1)?;
     let year = i32::try_from(digits(year.as_bytes())?).ok()?;
-    NaiveDate::from_isoywd_opt(year, digits(week.as_bytes())?, Weekday::try_from(u8::try_from(day).ok()?).ok()?)
+    NaiveDate::from_isoywd_opt(
+        year,
+        digits(week.as_bytes())?,
+        Weekday::try_from(u8::try_from(day).ok()?).ok()?,
+    )
 }
 
 /// `31 Dec 2020`, `December 31st, 2020`, `2020-Dec-31`, `31-Dec-20`, with the day of the week before it or without.

@@ -11,8 +11,8 @@ use crate::io::source::{Format, Source};
 use crate::table::Column;
 use crate::table::builder::Builder;
 use crate::table::cell::Cell;
-use crate::table::npy::header::{Header, broken, header_length};
 use crate::table::dates::format::DateFormat;
+use crate::table::npy::header::{Header, broken, header_length};
 use crate::table::options::{ColumnType, ReadOptions};
 use crate::table::reader::{ColumnSink, active};
 
