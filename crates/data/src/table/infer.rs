@@ -110,7 +110,7 @@ impl Inference {
         self.cells += 1;
         match cell {
             Cell::Text(text) => self.push_text(text, place),
-            Cell::Number(value) => self.epochs.push(value, place),
+            Cell::Number(value) if self.is_date => self.epochs.push(value, place),
             _ => {}
         }
         Ok(())
@@ -124,7 +124,9 @@ impl Inference {
         }
         if let Some(value) = number {
             self.numbers += 1;
-            self.epochs.push(value, place);
+            if self.is_date {
+                self.epochs.push(value, place);
+            }
             return;
         }
         if self.first_not_number.is_none() {

@@ -14,7 +14,7 @@ fn notices(content: &str, options: &EncodeOptions) -> Vec<Notice> {
 }
 
 #[test]
-fn a_value_that_squashes_the_rest_is_told_with_its_line() {
+fn a_value_far_from_the_rest_is_told_with_its_line() {
     let rows: String =
         (0..60).map(|i| if i == 40 { "9e15,3\n".into() } else { format!("{i},{}\n", i % 7) }).collect();
     let content = format!("x,y\n{rows}");

@@ -149,7 +149,7 @@ fn with_month_name(text: &str) -> Option<NaiveDate> {
     let [a, b, c] = [first, words.next()?, words.next().filter(|_| words.next().is_none())?];
     let date = if let Some(month) = month(a) {
         ymd(year(c)?, month, day_of_month(b)?)
-    } else if a.len() == 4 {
+    } else if a.len() == 4 && a.bytes().all(|byte| byte.is_ascii_digit()) {
         ymd(year(a)?, month(b)?, day_of_month(c)?)
     } else {
         ymd(year(c)?, month(b)?, day_of_month(a)?)

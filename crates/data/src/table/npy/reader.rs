@@ -4,6 +4,7 @@ use std::io::{BufRead, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::error::counted::counted_rows;
 use crate::error::{DataError, Place, Problem};
 use crate::io::compression::{Codec, without_ending};
 use crate::io::input::{Input, Opened, Text, read_problem};
@@ -87,7 +88,7 @@ impl NpyReader {
             Ok([]) => Ok(()),
             Ok(_) => {
                 let problem =
-                    broken(&format!("it goes on after the {} rows of its header", self.header.rows));
+                    broken(&format!("it goes on after the {} of its header", counted_rows(self.header.rows)));
                 Err(DataError::new(self.file.as_ref(), problem))
             }
             Err(error) => Err(DataError::new(self.file.as_ref(), read_problem(&error, self.codec))),
