@@ -55,7 +55,7 @@ pub(crate) fn hint(problem: &Problem, column: Option<&str>, trained: bool) -> Op
             )
         }
         Problem::ExpectedDateTime { format, .. } => {
-            let change = if format.is_plain() { "" } else { "change `data.date_format`, " };
+            let change = if format.is_plain() { "" } else { "say how dates are written (`data.date_format`), " };
             format!(
                 "correct it, {change}list it under `data.missing_values`, or set `data.columns.{key} = \"category\"`"
             )

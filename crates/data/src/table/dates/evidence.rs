@@ -20,7 +20,11 @@ impl Evidence {
     /// Takes one date into account.
     pub(crate) fn push(&mut self, text: &str, written: Written, place: Place) {
         let Written::Numbers(by_order) = written else { return };
-        self.example.get_or_insert_with(|| (place, text.to_owned(), written));
+        // `01/01/2020` is an example of nothing as long as there is a better one.
+        let tells = |written: &Written| written.by(Order::DayFirst) != written.by(Order::MonthFirst);
+        if self.example.as_ref().is_none_or(|(_, _, before)| !tells(before) && tells(&written)) {
+            self.example = Some((place, text.to_owned(), written));
+        }
         let contradicts =
             |order: &Order| by_order[*order as usize].is_some() && self.against[*order as usize].is_some();
         let none_is_left =
