@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Every failure is a [`DataError`] that names file, line and column and, where there is one, the remedy.
-//! What this crate refuses to do: guess ambiguous dates, repair ragged rows, accept infinite numbers.
+//! What this crate refuses to do: guess which number of a date is the day, repair ragged rows, accept infinite numbers.
 //!
 //! ```
 //! use inducing_data::{EncodeOptions, Simulated, TableSchema, split};
@@ -62,6 +62,8 @@ pub use schema::task::{Task, recognise_task};
 pub use schema::{DatePart, EncodeOptions, Encoding, InputColumn, TableSchema};
 pub use split::{Related, fold, split, split_by_class};
 pub use table::blocks::{Block, Blocks, read_blocks};
+pub use table::dates::format::DateFormat;
+pub use table::dates::formats::DateFormats;
 pub use table::npy::reader::read_npy_column;
 pub use table::number_format::Notation;
 pub use table::options::{ColumnType, ReadOptions};

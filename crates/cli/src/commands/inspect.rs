@@ -7,7 +7,7 @@ use crate::input::flags::{InputFlags, TableFlags, ThreadFlags};
 use crate::output_file::make_folder;
 use crate::report_page::write_figures;
 use crate::ui::output::{note, number, print, print_raw};
-use crate::ui::text::{json_safe, one_line};
+use crate::ui::text::{count, json_safe, one_line};
 use data::{DatasetPart, write_atomically};
 use inducing::Model;
 use inducing::explain::RefineOptions;
@@ -194,7 +194,9 @@ impl Found<'_> {
                 format!("{name}: {}", cells.join(", ").replace(['\n', '\r', '\t'], " "))
             }
             Body::Image(_) => name.clone(),
-            Body::Graph(graph) => format!("{name}: {} nodes, {} edges", graph.nodes, graph.edges.len()),
+            Body::Graph(graph) => {
+                format!("{name}: {}, {}", count(graph.nodes, "node"), count(graph.edges.len(), "edge"))
+            }
         };
         one_line(&text).into_owned()
     }

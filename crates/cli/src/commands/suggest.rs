@@ -7,6 +7,7 @@ use crate::input::input_spec::InputKind;
 use crate::output_file::{check_table_output, check_writable};
 use crate::predictions::{ColumnRequest, Columns, batch, distinct};
 use crate::ui::output::note;
+use crate::ui::text::count;
 use data::arrow_array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use data::arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use data::{DatasetPart, Format, RecordBatch, RowWriter, Sink, take_rows};
@@ -75,10 +76,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if !args.quiet {
         pool.notes.iter().for_each(|text| note(text));
         if suggestions.len() < options.count {
-            note(&format!("the pool has {} rows: all of them are suggested, best first", suggestions.len()));
+            note(&format!("the pool has {}: all are suggested, best first", count(suggestions.len(), "row")));
         }
         if args.out != "-" {
-            eprintln!("{} of {} rows suggested in {}", suggestions.len(), pool.inputs.rows(), args.out);
+            eprintln!(
+                "{} of {} suggested in {}",
+                suggestions.len(),
+                count(pool.inputs.rows(), "row"),
+                args.out
+            );
         }
     }
     Ok(())

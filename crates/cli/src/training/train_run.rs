@@ -171,7 +171,10 @@ fn describe(prepared: &Prepared, config: &Config, progress: &Progress) {
     let schema = &prepared.schema;
     let inputs = match schema {
         Schema::Table(table) => match table.text_columns().count() {
-            0 => format!("{} encoded as {} numbers", count(table.inputs.len(), "input"), schema.width()),
+            0 => {
+                let (inputs, numbers) = (count(table.inputs.len(), "input"), count(schema.width(), "number"));
+                format!("{inputs} encoded as {numbers}")
+            }
             texts => {
                 let others = table.inputs.len() - texts;
                 let vocabularies: Vec<String> = table

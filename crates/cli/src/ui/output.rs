@@ -1,6 +1,6 @@
 //! Standard output: text for people, JSON for programs, tables of scores.
 
-use super::text::{json_safe, one_line, terminal_safe};
+use super::text::{count, json_safe, one_line, terminal_safe};
 use crate::failure::Failure;
 use inducing::metrics::{Bin, ClassMetrics, Metrics, OodMetrics};
 use inducing::model::{Score, Scores};
@@ -52,8 +52,8 @@ pub(crate) fn scores(scores: &Scores) -> String {
 fn number_scores(target: &str, m: &Metrics) -> String {
     let r2 = m.r2.map_or("–".to_owned(), |r2| format!("{r2:.4}"));
     format!(
-        "  {target}  ({} rows)\n    error        RMSE {}   MAE {}   R² {r2}\n    distribution NLL {:.4}   CRPS {}   mean std {}\n    coverage     50 % → {:.1} %   90 % → {:.1} %   95 % → {:.1} %\n",
-        m.n,
+        "  {target}  ({})\n    error        RMSE {}   MAE {}   R² {r2}\n    distribution NLL {:.4}   CRPS {}   mean std {}\n    coverage     50 % → {:.1} %   90 % → {:.1} %   95 % → {:.1} %\n",
+        count(m.n, "row"),
         number(m.rmse),
         number(m.mae),
         m.nll,
@@ -71,8 +71,8 @@ const MAX_MATRIX_CLASSES: usize = 12;
 fn class_scores(target: &str, m: &ClassMetrics) -> String {
     let auroc = m.auroc.map_or("–".to_owned(), |area| format!("{area:.4}"));
     let mut text = format!(
-        "  {target}  ({} rows)\n    decisions     accuracy {:.2} %   AUROC {auroc}\n    probabilities NLL {:.4}   Brier {:.4}   ECE {:.4}\n",
-        m.n,
+        "  {target}  ({})\n    decisions     accuracy {:.2} %   AUROC {auroc}\n    probabilities NLL {:.4}   Brier {:.4}   ECE {:.4}\n",
+        count(m.n, "row"),
         100.0 * m.accuracy,
         m.nll,
         m.brier,

@@ -159,7 +159,7 @@ fn images_of_several_sizes_and_modes_become_one_kind_and_the_user_is_told() {
     let run = folder.train("pets -o m.ign").succeeds();
     for words in [
         "the images have 2 sizes, most often 8x8 pixels (height x width), and are resized to 8x8",
-        "1 images are in colour and 27 are grey; all are taken in colour",
+        "1 image in colour and 27 in grey: all are taken in colour",
         "animations are used by their first frame: 1 files, first pets/dog/moving.png",
         "files that are no images are passed over: 1 files, first pets/readme.txt",
     ] {

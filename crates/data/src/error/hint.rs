@@ -7,10 +7,12 @@ use crate::table::options::ColumnType;
 /// At most this many column names are listed.
 const LISTED: usize = 8;
 
-pub(crate) fn hint(problem: &Problem, column: Option<&str>) -> Option<String> {
+/// `trained`: the table is read as a model asks, and its options are those of the training.
+pub(crate) fn hint(problem: &Problem, column: Option<&str>, trained: bool) -> Option<String> {
     let name = column.unwrap_or("NAME");
     let key = toml_key(name);
     Some(match problem {
+        _ if trained && let Some(hint) = after_training(problem, &key) => hint,
         Problem::NoSuchFile => "check the path; `-` reads from standard input".into(),
         Problem::IsDirectory => "name one csv, parquet or json-lines file inside it".into(),
         Problem::Empty => "check the command or the export that wrote it".into(),
@@ -47,9 +49,32 @@ pub(crate) fn hint(problem: &Problem, column: Option<&str>) -> Option<String> {
         Problem::ExpectedNumber { .. } => {
             format!("list it under `data.missing_values`, or set `data.columns.{key} = \"category\"`")
         }
-        Problem::ExpectedBoolean { .. } | Problem::ExpectedDateTime { .. } => {
+        Problem::ExpectedBoolean { .. } => {
             format!(
-                "correct it, list it under `data.missing_values`, or train with `data.columns.{key} = \"category\"`"
+                "correct it, list it under `data.missing_values`, or set `data.columns.{key} = \"category\"`"
+            )
+        }
+        Problem::ExpectedDateTime { format, .. } => {
+            let change = if format.is_plain() { "" } else { "say how dates are written (`data.date_format`), " };
+            format!(
+                "correct it, {change}list it under `data.missing_values`, or set `data.columns.{key} = \"category\"`"
+            )
+        }
+        Problem::AmbiguousDate { readings, .. } => {
+            let options = readings.iter().map(|(format, _)| format!("`--set data.date_format={format}`"));
+            format!(
+                "pass {}; `--set data.columns.{key}=category` does without the dates",
+                options.collect::<Vec<_>>().join(" or ")
+            )
+        }
+        Problem::ContradictingDates { .. } => {
+            format!(
+                "write all dates of the column in one order, best as 2020-12-31; `--set data.columns.{key}=category` does without the dates"
+            )
+        }
+        Problem::UnclearEpoch { .. } => {
+            format!(
+                "pass `--set data.date_format.{key}=epoch-seconds`, `epoch-milliseconds` or a pattern such as `%Y%m%d`"
             )
         }
         Problem::InfiniteNumber { .. } => {
@@ -59,14 +84,18 @@ pub(crate) fn hint(problem: &Problem, column: Option<&str>) -> Option<String> {
             format!("write one type in all rows, or set `data.columns.{key} = \"category\"` or \"ignore\"")
         }
         Problem::UnsupportedType { .. } => format!("set `data.columns.{key} = \"ignore\"`"),
-        Problem::TypeChanged { expected, .. } => format!("set `data.columns.{key} = \"{expected}\"`"),
+        Problem::TypeChanged { expected, .. } => {
+            format!("write values of type {expected}, or train again on rows like these")
+        }
         Problem::TargetNotNumeric { kind, examples } => target_not_numeric(*kind, examples),
-        Problem::TargetIsDate { .. } => "predict a number instead, such as days since a date".into(),
+        Problem::TargetIsDate { .. } => {
+            format!("predict a number instead, such as days since a date, or set `data.columns.{key} = \"category\"` for classes")
+        }
         Problem::SeveralClassTargets { .. } => {
             "name one target, or pass `--task regression` if all of them are numbers".into()
         }
         Problem::OneClass { .. } => {
-            "add examples of another class (for images: a sub-folder for each); there is nothing to tell apart"
+            "add examples of another class (for images: a sub-folder for each); one class leaves nothing to learn"
                 .into()
         }
         Problem::TooManyClasses { kind: ColumnType::Number, .. } => {
@@ -111,6 +140,26 @@ pub(crate) fn hint(problem: &Problem, column: Option<&str>) -> Option<String> {
     })
 }
 
+/// What can be done where columns are read as a model asks: correct the table, or train again.
+fn after_training(problem: &Problem, key: &str) -> Option<String> {
+    Some(match problem {
+        Problem::ExpectedNumber { .. }
+        | Problem::ExpectedBoolean { .. }
+        | Problem::ExpectedDateTime { .. } => {
+            format!(
+                "correct it, or train again with it in `data.missing_values` or with `data.columns.{key} = \"category\"`"
+            )
+        }
+        Problem::InfiniteNumber { .. } => {
+            "correct it, or train again with it in `data.missing_values`".into()
+        }
+        Problem::UnsupportedType { .. } => {
+            format!("write numbers, texts or dates, or train again with `data.columns.{key} = \"ignore\"`")
+        }
+        _ => return None,
+    })
+}
+
 fn no_such_column(available: &[String]) -> String {
     if !available.is_empty() && available.iter().all(|name| name.parse::<f64>().is_ok()) {
         return "the first line looks like data: put a header line with column names above it".into();
@@ -130,7 +179,10 @@ fn unknown_label(label: &str, known: &[String]) -> String {
         Some(near) => format!("did you mean `{near}`? "),
         None => String::new(),
     };
-    format!("{meant}it was trained on {}; correct the label, or train with examples of it", listed(known))
+    format!(
+        "{meant}it was trained on {}; correct the label, or train again with examples of it",
+        listed(known)
+    )
 }
 
 fn target_not_numeric(kind: ColumnType, examples: &[String]) -> String {

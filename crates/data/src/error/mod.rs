@@ -13,6 +13,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+pub(crate) mod counted;
 pub(crate) mod hint;
 pub(crate) mod nearest;
 mod notice;
@@ -36,6 +37,8 @@ pub struct DataError {
     pub row: Option<u64>,
     /// Name of the column.
     pub column: Option<String>,
+    /// Whether the columns were read as a trained model asks: only another training changes that.
+    pub trained: bool,
     /// What is wrong.
     pub problem: Box<Problem>,
 }
@@ -49,10 +52,26 @@ pub(crate) enum Place {
     Row(u64),
 }
 
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Line(line) => write!(f, "line {line}"),
+            Place::Row(row) => write!(f, "row {row}"),
+        }
+    }
+}
+
 impl DataError {
     /// A problem of the file as a whole.
     pub fn new(file: impl Into<String>, problem: Problem) -> Self {
-        DataError { file: file.into(), line: None, row: None, column: None, problem: Box::new(problem) }
+        DataError {
+            file: file.into(),
+            line: None,
+            row: None,
+            column: None,
+            trained: false,
+            problem: Box::new(problem),
+        }
     }
 
     /// The same problem, in this column.
@@ -60,6 +79,11 @@ impl DataError {
     pub fn in_column(mut self, column: &str) -> Self {
         self.column = Some(column.to_owned());
         self
+    }
+
+    /// The same problem, in a table that is read for a trained model.
+    pub(crate) fn for_model(self) -> Self {
+        DataError { trained: true, ..self }
     }
 
     pub(crate) fn at(file: &Arc<str>, place: Place, problem: Problem) -> Self {
@@ -74,7 +98,7 @@ impl DataError {
     /// What the user can do about it.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
-        hint(&self.problem, self.column.as_deref())
+        hint(&self.problem, self.column.as_deref(), self.trained)
     }
 
     /// Whether the reader of our output went away, which is success for a command in a pipe.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::error::counted::{counted, counted_rows};
 use crate::error::hint::{listed, toml_key};
 use crate::images::ImageSize;
 use crate::table::number_format::Notation;
@@ -131,7 +132,7 @@ pub enum Notice {
         /// The number.
         value: f64,
     },
-    /// A text input of numbers or dates in a notation that is not read.
+    /// A text input of numbers in a notation that is not read.
     ForeignNotation {
         /// Name of the column.
         column: String,
@@ -181,7 +182,7 @@ pub enum Notice {
         /// How many.
         count: usize,
     },
-    /// Labels of nodes that are too rare to be told apart.
+    /// Labels of nodes that are too rare for an indicator of their own.
     RareNodeLabels {
         /// Distinct labels.
         levels: usize,
@@ -250,8 +251,9 @@ impl fmt::Display for Notice {
             }
             Notice::IdentifierLikeColumnDropped { column, distinct, rows } => write!(
                 f,
-                "column `{column}` looks like an identifier ({distinct} distinct texts in {rows} rows) and is not used; `data.columns.{} = \"category\"` uses it, `\"text\"` reads its words",
-                toml_key(column)
+                "column `{column}` looks like an identifier ({distinct} distinct texts in {}) and is not used; `--set data.columns.{key}=category` uses it, `=text` reads its words",
+                counted_rows(*rows),
+                key = toml_key(column)
             ),
             Notice::TextRecognised { column, words } => write!(
                 f,
@@ -266,7 +268,7 @@ impl fmt::Display for Notice {
                 let (kind, at) = line.map_or(("row", *row as u64), |line| ("line", line));
                 write!(
                     f,
-                    "column `{column}`: {value:?} in {kind} {at} squashes all other values; correct it, list it under `data.missing_values`, or use `data.scaling = \"quantile\"`"
+                    "column `{column}`: {value:?} in {kind} {at} is so far away that all other values look the same; correct it, list it under `data.missing_values`, or use `data.scaling = \"quantile\"`"
                 )
             }
             Notice::ForeignNotation { column, notation, example } => write!(
@@ -278,11 +280,17 @@ impl fmt::Display for Notice {
             Notice::RowsWithoutTargetDropped { count } => {
                 write!(f, "{count} rows without target are not used")
             }
+            Notice::MissingImputed { column, count: 1 } => {
+                write!(f, "column `{column}`: 1 missing value is filled in")
+            }
             Notice::MissingImputed { column, count } => {
                 write!(f, "column `{column}`: {count} missing values are filled in")
             }
             Notice::RareLevelsMerged { column, levels, kept } => {
-                write!(f, "column `{column}`: of {levels} levels the {kept} most frequent are told apart")
+                write!(
+                    f,
+                    "column `{column}`: of {levels} levels {kept} have an indicator of their own, the rare ones share one (`data.max_categories`)"
+                )
             }
             Notice::NumbersAreClasses { column, classes } => write!(
                 f,
@@ -301,7 +309,10 @@ impl fmt::Display for Notice {
                 write!(f, "{count} edges from a node to itself are left out")
             }
             Notice::RareNodeLabels { levels, kept } => {
-                write!(f, "of {levels} labels of nodes the {kept} most frequent are told apart")
+                write!(
+                    f,
+                    "of {levels} labels of nodes {kept} have an indicator of their own; the rare ones have none"
+                )
             }
             Notice::ImagesResized { sizes: 1, common, size } => write!(
                 f,
@@ -312,7 +323,11 @@ impl fmt::Display for Notice {
                 "the images have {sizes} sizes, most often {common} pixels (height x width), and are resized to {size}; `--image-size HxW` chooses another size"
             ),
             Notice::MixedColours { colour, grey } => {
-                write!(f, "{colour} images are in colour and {grey} are grey; all are taken in colour")
+                write!(
+                    f,
+                    "{} in colour and {grey} in grey: all are taken in colour",
+                    counted(*colour, "image", "images")
+                )
             }
             Notice::RowNumberDropped { column, sorted } => {
                 let why = if *sorted {
@@ -378,20 +393,22 @@ impl fmt::Display for Notice {
             }
             Notice::TestRowsInTraining { count, rows } => write!(
                 f,
-                "{count} of {rows} test rows are also training rows, inputs and target alike: scores look better than they are"
+                "{count} of {} {} also in the training part, inputs and target alike: scores look better than they are",
+                counted(*rows, "test row", "test rows"),
+                if *count == 1 { "is" } else { "are" }
             ),
             Notice::RowsHaveDates { column } => write!(
                 f,
                 "rows have dates: if new rows will be later than these, `--time-column {column}` tests on the latest"
             ),
             Notice::FirstFrames { count, first } => {
-                write!(f, "animations are used by their first frame: {count} files, first {first}")
+                write!(f, "animations are used by their first frame: {}, first {first}", files(*count))
             }
             Notice::UnreadableSkipped { count, first, message } => {
-                write!(f, "unreadable images are left out: {count} files, first {first}: {message}")
+                write!(f, "unreadable images are left out: {}, first {first}: {message}", files(*count))
             }
             Notice::OtherFilesIgnored { count, first } => {
-                write!(f, "files that are no images are passed over: {count} files, first {first}")
+                write!(f, "files that are no images are passed over: {}, first {first}", files(*count))
             }
             Notice::EmptyClassFolder { folder } => {
                 write!(f, "folder {folder} has no images and is no class")
@@ -401,4 +418,8 @@ impl fmt::Display for Notice {
             }
         }
     }
+}
+
+fn files(count: usize) -> String {
+    counted(count, "file", "files")
 }

@@ -2,8 +2,10 @@
 
 use thiserror::Error;
 
+use crate::error::counted::{counted, counted_rows};
 use crate::graphs::GraphProblem;
 use crate::images::ImageProblem;
+use crate::table::dates::format::DateFormat;
 use crate::table::options::ColumnType;
 
 /// What is wrong. The place stands in [`DataError`](crate::DataError), the remedy in its `hint()`.
@@ -44,13 +46,13 @@ pub enum Problem {
     #[error("the file is empty")]
     Empty,
     /// A header and no rows.
-    #[error("there is a header of {columns} columns but not one row")]
+    #[error("there is a header of {} but not one row", counted(*.columns, "column", "columns"))]
     HeaderOnly {
         /// Columns of the header.
         columns: usize,
     },
     /// A row with more or fewer fields than the header.
-    #[error("expected {expected} fields as in the header, got {got}")]
+    #[error("expected {} as in the header, got {got}", counted(*.expected, "field", "fields"))]
     RaggedRow {
         /// Fields of the header.
         expected: usize,
@@ -143,7 +145,7 @@ pub enum Problem {
         got: &'static str,
     },
     /// A column that the file does not have.
-    #[error("not among the {} columns of the file", .available.len())]
+    #[error("not among the {} of the file", counted(.available.len(), "column", "columns"))]
     NoSuchColumn {
         /// The closest name, if one is close.
         nearest: Option<String>,
@@ -170,11 +172,41 @@ pub enum Problem {
         /// The cell.
         got: String,
     },
-    /// A cell that is not an ISO-8601 date.
-    #[error("expected an ISO-8601 date such as 2016-01-11 or 2016-01-11T17:00:00Z, got {got:?}")]
+    /// A cell that is no date in the format of its column.
+    #[error("expected {}, got {got:?}", .format.expected())]
     ExpectedDateTime {
+        /// The format.
+        format: DateFormat,
         /// The cell.
         got: String,
+    },
+    /// A column of dates that does not show the order of day and month.
+    #[error("{got:?} can be {}, and no other row shows which is meant", alternatives(.readings))]
+    AmbiguousDate {
+        /// A date.
+        got: String,
+        /// Formats in which all dates of the column can be read, with what they make of this one.
+        readings: Vec<(DateFormat, String)>,
+    },
+    /// A column of dates in different orders.
+    #[error("{got:?} has the {order}, but {other:?} in {other_place} has the {other_order}")]
+    ContradictingDates {
+        /// The date that contradicts the ones before.
+        got: String,
+        /// Its order.
+        order: String,
+        /// A date before.
+        other: String,
+        /// Where that is.
+        other_place: String,
+        /// Its order.
+        other_order: String,
+    },
+    /// A number in a column of dates, whose format nothing tells.
+    #[error("{got} is a number, and nothing tells which date it is")]
+    UnclearEpoch {
+        /// The number.
+        got: f64,
     },
     /// Infinite, or too large for a 64-bit float.
     #[error("{got:?} is not a finite number")]
@@ -205,7 +237,7 @@ pub enum Problem {
         got: ColumnType,
     },
     /// Columns of different lengths.
-    #[error("expected {expected} rows, got {got}")]
+    #[error("expected {}, got {got}", counted_rows(*.expected))]
     UnequalLengths {
         /// Rows of the first column.
         expected: usize,
@@ -233,7 +265,7 @@ pub enum Problem {
         targets: usize,
     },
     /// Labels that are all the same.
-    #[error("the target has one class only: {label:?} in all {rows} rows")]
+    #[error("the target has one class only: {label:?} in all {}", counted_rows(*.rows))]
     OneClass {
         /// The class.
         label: String,
@@ -241,7 +273,7 @@ pub enum Problem {
         rows: usize,
     },
     /// More classes than can be meant.
-    #[error("the target has {classes} classes in {rows} rows")]
+    #[error("the target has {} in {}", counted(*.classes, "class", "classes"), counted_rows(*.rows))]
     TooManyClasses {
         /// Distinct labels.
         classes: usize,
@@ -259,13 +291,13 @@ pub enum Problem {
         known: Vec<String>,
     },
     /// A target without a value.
-    #[error("the target has no value in any of {rows} rows")]
+    #[error("the target has no value in any of {}", counted_rows(*.rows))]
     TargetAllMissing {
         /// Rows looked at.
         rows: usize,
     },
     /// A target of one value.
-    #[error("the target is {value} in all {rows} rows")]
+    #[error("the target is {value} in all {}", counted_rows(*.rows))]
     ConstantTarget {
         /// The value.
         value: f64,
@@ -332,4 +364,10 @@ pub enum Problem {
         /// The encoder's own words.
         message: String,
     },
+}
+
+/// `2020-02-01 (day-first) or 2020-01-02 (month-first)`.
+fn alternatives(readings: &[(DateFormat, String)]) -> String {
+    let readings = readings.iter().map(|(format, date)| format!("{date} ({format})"));
+    readings.collect::<Vec<_>>().join(" or ")
 }

@@ -18,7 +18,7 @@ use crate::schema::scale::standardise;
 pub enum DegreeScale {
     /// Indicators of 0, 1, …, `cap`; all above share the last.
     OneHot {
-        /// The largest degree that is told apart.
+        /// The largest degree with an indicator of its own.
         cap: usize,
     },
     /// (ln(1 + degree) − mean) / std.

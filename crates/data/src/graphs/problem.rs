@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::error::counted::{are, counted};
+
 /// What is wrong with graphs; part of [`Problem`](crate::Problem). Graphs and nodes count as in their file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -47,7 +49,7 @@ pub enum GraphProblem {
         graph: usize,
     },
     /// Graphs beyond the last label.
-    #[error("a node of graph {graph}, but there are labels for {labels} graphs")]
+    #[error("a node of graph {graph}, but labels for {}", counted(*.labels, "graph", "graphs"))]
     GraphWithoutLabel {
         /// The graph.
         graph: usize,
@@ -55,7 +57,7 @@ pub enum GraphProblem {
         labels: usize,
     },
     /// Labels beyond the last graph.
-    #[error("there are {labels} labels for {graphs} graphs")]
+    #[error("there {} for {}", are(*.labels, "label", "labels"), counted(*.graphs, "graph", "graphs"))]
     LabelWithoutGraph {
         /// Labels there are.
         labels: usize,
@@ -71,7 +73,7 @@ pub enum GraphProblem {
         lines: usize,
     },
     /// A node with more or fewer attributes than the first.
-    #[error("the node has {got} attributes, but {expected} are expected")]
+    #[error("the node has {}, but {expected} are expected", counted(*.got, "attribute", "attributes"))]
     AttributeWidth {
         /// Attributes of the nodes before, or of the model's.
         expected: usize,

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::options::DatasetPart;
+use crate::error::counted::{are, counted};
 use crate::error::hint::listed;
 use crate::error::nearest;
 
@@ -71,7 +72,7 @@ pub enum ImageProblem {
         looked: String,
     },
     /// Unequal numbers.
-    #[error("there are {labels} labels for {images} images")]
+    #[error("there {} for {}", are(*.labels, "label", "labels"), counted_images(*.images))]
     CountsDiffer {
         /// Images.
         images: usize,
@@ -95,7 +96,7 @@ pub enum ImageProblem {
         got: String,
     },
     /// Images without pixels, or no images.
-    #[error("the file holds {images} images of {height} × {width} pixels")]
+    #[error("the file holds {} of {height} × {width} pixels", counted_images(*.images))]
     NoPixels {
         /// Images.
         images: usize,
@@ -105,7 +106,7 @@ pub enum ImageProblem {
         width: usize,
     },
     /// Images larger than a network reads, or more than fit into memory.
-    #[error("{images} images of {height} × {width} pixels are too large or do not fit into memory")]
+    #[error("{} of {height} × {width} pixels: too large, or more than fits into memory", counted_images(*.images))]
     TooManyPixels {
         /// Images.
         images: usize,
@@ -121,7 +122,7 @@ pub enum ImageProblem {
     #[error("the folder is empty")]
     EmptyFolder,
     /// Images, but not in folders of classes.
-    #[error("the folder holds {images} images but no sub-folder for each class")]
+    #[error("the folder holds {} but no sub-folder for each class", counted_images(*.images))]
     NoClassFolders {
         /// Images directly in the folder.
         images: usize,
@@ -221,4 +222,8 @@ impl ImageProblem {
             }
         }
     }
+}
+
+fn counted_images(n: usize) -> String {
+    counted(n, "image", "images")
 }

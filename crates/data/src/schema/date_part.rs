@@ -70,7 +70,7 @@ impl DatePart {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::datetime::parse_datetime;
+    use crate::table::dates::iso::parse_datetime;
 
     #[test]
     fn parts_of_a_known_monday_evening() {

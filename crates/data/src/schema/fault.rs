@@ -74,7 +74,9 @@ impl Encoding {
                 parts.iter().find_map(|(_, scale)| scale.fault())
             }
             Encoding::Text { tokenizer } => tokenizer.fault(),
-            Encoding::MissingOnly { column_type: ColumnType::Ignore } => Some("the column is ignored".into()),
+            Encoding::MissingOnly { column_type: ColumnType::Ignore, .. } => {
+                Some("the column is ignored".into())
+            }
             Encoding::Boolean { .. } | Encoding::MissingOnly { .. } => None,
         }
     }

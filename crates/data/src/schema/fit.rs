@@ -10,6 +10,7 @@ use crate::schema::target::{Target, TargetColumn, target_values};
 use crate::schema::target_scale::TargetScale;
 use crate::schema::task::{Task, recognise_task};
 use crate::schema::{DatePart, EncodeOptions, Encoding, InputColumn, TableSchema};
+use crate::table::dates::format::DateFormat;
 use crate::table::{Column, Table};
 use crate::text::fit_text;
 
@@ -75,6 +76,7 @@ impl TableSchema {
             let declared = table.is_declared(name);
             notices.extend(check_input(table, (name, column), rows, options.scaling));
             if let Some(encoding) = fit_input(name, column, declared, rows, options, &mut notices) {
+                let encoding = encoding.with_date_format(table.date_format(name));
                 inputs.push(InputColumn { name: name.clone(), encoding });
             }
         }
@@ -150,8 +152,10 @@ fn fit_input(
         Column::DateTime(values) => fit_datetime(values, rows, options, missing),
         Column::Text(_) => None, // settled above
     };
-    let encoding =
-        encoding.or_else(|| missing.then(|| Encoding::MissingOnly { column_type: column.column_type() }));
+    let encoding = encoding.or_else(|| {
+        let column_type = column.column_type();
+        missing.then(|| Encoding::MissingOnly { column_type, format: DateFormat::default() })
+    });
     match encoding {
         None => notices.push(Notice::ConstantColumnDropped { column: column_name() }),
         Some(_) if gaps > 0 => notices.push(Notice::MissingImputed { column: column_name(), count: gaps }),
@@ -243,5 +247,10 @@ fn fit_datetime(
         })
         .collect();
     let impute = median(present, i64::cmp)?;
-    (!parts.is_empty()).then_some(Encoding::DateTime { impute, parts, missing })
+    (!parts.is_empty()).then_some(Encoding::DateTime {
+        impute,
+        parts,
+        missing,
+        format: DateFormat::default(),
+    })
 }

@@ -50,7 +50,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::schema::scale::{Scale, Scaling};
 use crate::schema::target::Target;
-use crate::table::options::ColumnType;
+use crate::table::dates::format::DateFormat;
+use crate::table::dates::formats::DateFormats;
+use crate::table::options::{ColumnType, ReadOptions};
 use crate::text::{TextOptions, Tokenizer};
 pub use date_part::DatePart;
 
@@ -145,6 +147,9 @@ pub enum Encoding {
         parts: Vec<(DatePart, Scale)>,
         /// See above.
         missing: bool,
+        /// How the dates were written in the training table, and are read for a prediction.
+        #[serde(default, skip_serializing_if = "DateFormat::is_plain")]
+        format: DateFormat,
     },
     /// Words in their order; a missing value is an empty text.
     Text {
@@ -155,6 +160,9 @@ pub enum Encoding {
     MissingOnly {
         /// The type to read it as.
         column_type: ColumnType,
+        /// How to read its dates.
+        #[serde(default, skip_serializing_if = "DateFormat::is_plain")]
+        format: DateFormat,
     },
 }
 
@@ -163,6 +171,20 @@ impl TableSchema {
     #[must_use]
     pub fn columns(&self) -> Vec<(String, ColumnType)> {
         self.inputs.iter().map(|input| (input.name.clone(), input.encoding.column_type())).collect()
+    }
+
+    /// These options, with the formats of dates that the training table had.
+    #[must_use]
+    pub fn read_options(&self, mut options: ReadOptions) -> ReadOptions {
+        let formats = self.inputs.iter().filter_map(|input| match &input.encoding {
+            Encoding::DateTime { format, .. }
+            | Encoding::MissingOnly { column_type: ColumnType::DateTime, format } => {
+                Some((input.name.clone(), format.clone()))
+            }
+            _ => None,
+        });
+        options.date_formats = DateFormats { every: None, columns: formats.collect() };
+        options
     }
 
     /// Number of numeric features, which come first.
@@ -276,8 +298,18 @@ impl Encoding {
             Encoding::Category { .. } => ColumnType::Category,
             Encoding::DateTime { .. } => ColumnType::DateTime,
             Encoding::Text { .. } => ColumnType::Text,
-            Encoding::MissingOnly { column_type } => *column_type,
+            Encoding::MissingOnly { column_type, .. } => *column_type,
         }
+    }
+
+    /// The same encoding of dates that are written in this format.
+    fn with_date_format(mut self, written: DateFormat) -> Self {
+        if let Encoding::DateTime { format, .. }
+        | Encoding::MissingOnly { column_type: ColumnType::DateTime, format } = &mut self
+        {
+            *format = written;
+        }
+        self
     }
 
     pub(crate) fn has_missing_indicator(&self) -> bool {

@@ -13,7 +13,7 @@ const OUTLIER_DEVIATIONS: f64 = 30.0;
 /// So is one (that may stand in several rows, as 999999 for "unknown") without which the standard deviation
 /// would be this many times smaller: of n values, none can be more than √(n−1) deviations away, so the rule
 /// above sees nothing in a small table.
-const OUTLIER_SQUASH: f64 = 10.0;
+const OUTLIER_SHRINKS: f64 = 10.0;
 
 /// What is suspicious about one input in the training rows.
 pub(crate) fn check_input(
@@ -38,7 +38,7 @@ pub(crate) fn check_input(
     }
 }
 
-/// The value that squashes all others, and its first row.
+/// The value beside which all others look the same, and its first row.
 fn outlier(values: &[f64], rows: &[usize]) -> Option<(usize, f64)> {
     let present: Vec<f64> = rows.iter().map(|row| values[*row]).filter(|value| !value.is_nan()).collect();
     let (mean, std) = mean_and_std(&present);
@@ -53,7 +53,7 @@ fn outlier(values: &[f64], rows: &[usize]) -> Option<(usize, f64)> {
     let next = farthest(&others)?;
     let alone = distance(&farthest_value) > 2.0 * distance(&next);
     let far = distance(&farthest_value) > OUTLIER_DEVIATIONS * std;
-    (alone && (far || std > OUTLIER_SQUASH * others_std)).then_some(())?;
+    (alone && (far || std > OUTLIER_SHRINKS * others_std)).then_some(())?;
     let row = rows.iter().find(|row| values[**row] == farthest_value)?;
     Some((*row, farthest_value))
 }
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn one_value_that_squashes_the_rest_is_found_in_small_and_large_columns() {
+    fn one_value_far_from_the_rest_is_found_in_small_and_large_columns() {
         let mut small: Vec<f64> = (0..50).map(f64::from).collect();
         assert_eq!(found(&small), None);
         small[7] = 1e9;

@@ -9,7 +9,7 @@ use crate::schema::target_scale::TargetScale;
 use crate::schema::task::Task;
 use crate::table::builder::Builder;
 use crate::table::cell::Cell;
-use crate::table::datetime::format_datetime;
+use crate::table::dates::iso::format_datetime;
 use crate::table::options::ColumnType;
 use crate::table::{Column, Table};
 

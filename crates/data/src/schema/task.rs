@@ -41,7 +41,7 @@ impl fmt::Display for Task {
 /// targets.
 ///
 /// # Errors
-/// If a target is not in the table, holds dates or no values, is text that looks like numbers or dates in a
+/// If a target is not in the table, holds dates or no values, is text that looks like numbers in a
 /// notation that is not read, or is one of several and not numeric.
 pub fn recognise_task(table: &Table, targets: &[String]) -> Result<(Task, Option<Notice>), DataError> {
     for name in targets {

@@ -1,6 +1,6 @@
 //! Rows in blocks of known types, in constant memory: prediction over pipes of any length.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
@@ -9,6 +9,7 @@ use arrow_schema::{Field, Schema, SchemaRef};
 use crate::error::{DataError, Problem};
 use crate::io::input::Input;
 use crate::io::source::Source;
+use crate::table::dates::format::DateFormat;
 use crate::table::options::{ColumnType, ReadOptions};
 use crate::table::reader::{ColumnSink, Reader};
 use crate::table::{Column, Table, no_such_column};
@@ -31,6 +32,8 @@ pub struct Blocks {
     reader: Reader,
     /// Position in the file, name and type of each column of the table.
     wanted: Vec<(usize, String, ColumnType)>,
+    /// Formats of its columns of dates.
+    date_formats: Arc<BTreeMap<String, DateFormat>>,
     /// Position in the file of each column carried along.
     passthrough: Vec<usize>,
     passthrough_schema: SchemaRef,
@@ -39,6 +42,8 @@ pub struct Blocks {
     block_rows: usize,
     rows: usize,
     done: bool,
+    /// Whether a trained model asks for these columns.
+    for_model: bool,
 }
 
 /// Reads the named columns, matched by name in any order, in blocks of `block_rows`.
@@ -55,7 +60,8 @@ pub fn read_blocks(
     passthrough: &[String],
     block_rows: usize,
 ) -> Result<Blocks, DataError> {
-    Blocks::open(Input::find(source, false)?, options, columns, passthrough, block_rows)
+    let blocks = Blocks::open(Input::find(source, false)?, options, columns, passthrough, block_rows);
+    blocks.map(|blocks| Blocks { for_model: true, ..blocks }).map_err(DataError::for_model)
 }
 
 impl Blocks {
@@ -87,6 +93,9 @@ impl Blocks {
             .into_iter()
             .map(|(name, kind)| Ok((find(name)?, name.clone(), *kind)))
             .collect::<Result<Vec<_>, DataError>>()?;
+        let dates = wanted.iter().filter(|(.., kind)| *kind == ColumnType::DateTime);
+        let format = |name: &String| Some((name.clone(), options.date_formats.of(name)?.clone()));
+        let date_formats = dates.filter_map(|(_, name, _)| format(name)).collect();
         let passthrough = passthrough.iter().map(find).collect::<Result<Vec<_>, DataError>>()?;
         let fields: Vec<Field> =
             passthrough.iter().map(|index| reader.passthrough_field(*index)).collect::<Result<_, _>>()?;
@@ -95,12 +104,14 @@ impl Blocks {
             file: input.name,
             reader,
             wanted,
+            date_formats: Arc::new(date_formats),
             passthrough,
             passthrough_schema,
             declared: Arc::new(options.column_types.keys().cloned().collect()),
             block_rows: block_rows.max(1),
             rows: 0,
             done: false,
+            for_model: false,
         })
     }
 
@@ -121,8 +132,9 @@ impl Blocks {
     fn next_block(&mut self) -> Result<Option<Block>, DataError> {
         let mut sinks: Vec<ColumnSink> = Vec::new();
         sinks.resize_with(self.reader.names().len(), ColumnSink::default);
-        for (index, _, kind) in &self.wanted {
-            sinks[*index] = ColumnSink::building(*kind);
+        for (index, name, kind) in &self.wanted {
+            let format = self.date_formats.get(name).cloned().unwrap_or_default();
+            sinks[*index] = ColumnSink::building(*kind, format);
         }
         for index in &self.passthrough {
             sinks[*index].passthrough = Some(self.reader.new_passthrough());
@@ -146,7 +158,8 @@ impl Blocks {
             .collect();
         let names = self.wanted.iter().map(|(_, name, _)| name.clone()).collect();
         let table = Table::from_file(Arc::clone(&self.file), names, columns, rows, lines)
-            .with_declared(Arc::clone(&self.declared));
+            .with_declared(Arc::clone(&self.declared))
+            .with_date_formats(Arc::clone(&self.date_formats));
         let passthrough = self.passthrough_batch(&mut sinks, rows)?;
         let first_row = self.rows;
         self.rows += rows;
@@ -178,6 +191,7 @@ impl Iterator for Blocks {
         }
         let block = self.next_block();
         self.done |= !matches!(block, Ok(Some(_)));
-        block.transpose()
+        let for_model = self.for_model;
+        block.map_err(|error| if for_model { error.for_model() } else { error }).transpose()
     }
 }

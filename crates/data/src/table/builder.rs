@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use crate::error::Problem;
 use crate::table::Column;
 use crate::table::cell::{Cell, finite, parse_declared_boolean, parse_number};
-use crate::table::datetime::{format_datetime, parse_datetime};
+use crate::table::dates::format::DateFormat;
+use crate::table::dates::iso::format_datetime;
 use crate::table::options::ColumnType;
 
 /// A column of known type that grows cell by cell.
@@ -15,12 +16,12 @@ pub(crate) enum Builder {
     Boolean(Vec<Option<bool>>),
     Category { codes: Vec<Option<u32>>, levels: Vec<String>, code_of: HashMap<String, u32> },
     Text(Vec<Option<String>>),
-    DateTime(Vec<Option<i64>>),
+    DateTime { values: Vec<Option<i64>>, format: DateFormat },
 }
 
 impl Builder {
-    /// Nothing to build for an ignored column.
-    pub(crate) fn new(column_type: ColumnType) -> Option<Self> {
+    /// Nothing to build for an ignored column; `format` is that of dates.
+    pub(crate) fn new(column_type: ColumnType, format: DateFormat) -> Option<Self> {
         match column_type {
             ColumnType::Number => Some(Builder::Number(Vec::new())),
             ColumnType::Boolean => Some(Builder::Boolean(Vec::new())),
@@ -28,7 +29,7 @@ impl Builder {
                 Some(Builder::Category { codes: Vec::new(), levels: Vec::new(), code_of: HashMap::new() })
             }
             ColumnType::Text => Some(Builder::Text(Vec::new())),
-            ColumnType::DateTime => Some(Builder::DateTime(Vec::new())),
+            ColumnType::DateTime => Some(Builder::DateTime { values: Vec::new(), format }),
             ColumnType::Ignore => None,
         }
     }
@@ -37,7 +38,7 @@ impl Builder {
         match self {
             Builder::Number(values) => values.push(number(cell)?),
             Builder::Boolean(values) => values.push(boolean(cell)?),
-            Builder::DateTime(values) => values.push(datetime(cell)?),
+            Builder::DateTime { values, format } => values.push(datetime(cell, format)?),
             Builder::Text(texts) => texts.push((cell != Cell::Missing).then(|| text_of(cell))),
             Builder::Category { codes, levels, code_of } => {
                 let code = match cell {
@@ -57,7 +58,7 @@ impl Builder {
             Builder::Boolean(values) => Column::Boolean(values),
             Builder::Category { codes, levels, .. } => Column::Category { codes, levels },
             Builder::Text(texts) => Column::Text(texts),
-            Builder::DateTime(values) => Column::DateTime(values),
+            Builder::DateTime { values, .. } => Column::DateTime(values),
         }
     }
 }
@@ -96,14 +97,12 @@ fn boolean(cell: Cell<'_>) -> Result<Option<bool>, Problem> {
     value.map(Some).ok_or_else(|| Problem::ExpectedBoolean { got: text_of(cell) })
 }
 
-fn datetime(cell: Cell<'_>) -> Result<Option<i64>, Problem> {
-    let value = match cell {
-        Cell::Missing => return Ok(None),
-        Cell::DateTime(micros) => Some(micros),
-        Cell::Text(text) => parse_datetime(text),
-        Cell::Number(_) | Cell::Boolean(_) => None,
-    };
-    value.map(Some).ok_or_else(|| Problem::ExpectedDateTime { got: text_of(cell) })
+fn datetime(cell: Cell<'_>, format: &DateFormat) -> Result<Option<i64>, Problem> {
+    if cell == Cell::Missing {
+        return Ok(None);
+    }
+    let refused = || Problem::ExpectedDateTime { format: format.clone(), got: text_of(cell) };
+    format.read(cell).map(Some).ok_or_else(refused)
 }
 
 fn text_of(cell: Cell<'_>) -> String {
@@ -122,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_typed_cell_becomes_the_same_level_as_its_text() {
-        let mut builder = Builder::new(ColumnType::Category).expect("not ignored");
+        let mut builder = Builder::new(ColumnType::Category, DateFormat::default()).expect("not ignored");
         for cell in
             [Cell::Text("5"), Cell::Number(5.0), Cell::Missing, Cell::Boolean(true), Cell::Text("true")]
         {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, StringArray, TimestampMicrosecondArray};
 
-use super::datetime::format_datetime;
+use super::dates::iso::format_datetime;
 use super::options::ColumnType;
 
 /// The values of one column.

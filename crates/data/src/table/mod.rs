@@ -23,14 +23,14 @@
 //! ```
 //!
 //! `read.rs` and `blocks.rs` are the two ways in, `write.rs` the way out; `infer.rs` finds the types, `builder.rs` makes
-//! the columns; each format has its own folder.
+//! the columns; `dates/` reads dates; each file format has its own folder.
 
 pub(crate) mod blocks;
 pub(crate) mod builder;
 pub(crate) mod cell;
 mod column;
 pub(crate) mod csv;
-pub(crate) mod datetime;
+pub(crate) mod dates;
 pub(crate) mod infer;
 pub(crate) mod json;
 pub(crate) mod line_numbers;
@@ -46,13 +46,14 @@ pub(crate) mod text_detection;
 mod text_format;
 pub(crate) mod write;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 
 use crate::error::{DataError, Place, Problem, nearest};
 pub use column::Column;
+use dates::format::DateFormat;
 use line_numbers::LineNumbers;
 
 /// Columns of equal length, with names.
@@ -66,6 +67,8 @@ pub struct Table {
     rows: usize,
     lines: LineNumbers,
     declared: Arc<BTreeSet<String>>,
+    /// Formats of the columns of dates that do not go without saying.
+    date_formats: Arc<BTreeMap<String, DateFormat>>,
 }
 
 impl Table {
@@ -93,6 +96,7 @@ impl Table {
             rows,
             lines: LineNumbers::Rows(1),
             declared: Arc::default(),
+            date_formats: Arc::default(),
         })
     }
 
@@ -106,12 +110,23 @@ impl Table {
     ) -> Self {
         debug_assert!(columns.iter().all(|column| column.len() == rows));
         let positions = positions(&names);
-        Table { file, names, positions, columns, rows, lines, declared: Arc::default() }
+        let (declared, date_formats) = (Arc::default(), Arc::default());
+        Table { file, names, positions, columns, rows, lines, declared, date_formats }
     }
 
     /// The same table, where the user gave the types of these columns.
     pub(crate) fn with_declared(self, declared: Arc<BTreeSet<String>>) -> Self {
         Table { declared, ..self }
+    }
+
+    /// The same table, whose dates were written in these formats.
+    pub(crate) fn with_date_formats(self, date_formats: Arc<BTreeMap<String, DateFormat>>) -> Self {
+        Table { date_formats, ..self }
+    }
+
+    /// How the dates of a column were written.
+    pub(crate) fn date_format(&self, name: &str) -> DateFormat {
+        self.date_formats.get(name).cloned().unwrap_or_default()
     }
 
     /// Whether the user gave the column's type, which is then not doubted.
@@ -156,6 +171,7 @@ impl Table {
         let columns = self.columns.iter().map(|column| column.select(rows)).collect();
         Self::from_file(self.file.clone(), self.names.clone(), columns, rows.len(), lines)
             .with_declared(self.declared.clone())
+            .with_date_formats(self.date_formats.clone())
     }
 
     /// The file as the user named it.
@@ -247,7 +263,7 @@ mod tests {
     fn columns_of_unequal_length_do_not_make_a_table() {
         let columns = vec![("a".into(), Column::Number(vec![1.0])), ("b".into(), Column::Number(vec![]))];
         let error = Table::new("memory", columns).expect_err("unequal");
-        assert_eq!(error.to_string(), "memory: column `b`: expected 1 rows, got 0");
+        assert_eq!(error.to_string(), "memory: column `b`: expected 1 row, got 0");
     }
 
     #[test]

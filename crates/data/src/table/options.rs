@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::io::source::Format;
+use crate::table::dates::formats::DateFormats;
 
 /// What a column means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,10 +52,26 @@ pub struct ReadOptions {
     pub missing_values: Vec<String>,
     /// Overrules the inferred type of single columns.
     pub column_types: BTreeMap<String, ColumnType>,
+    /// Overrules what the cells of dates tell.
+    #[serde(skip_serializing_if = "DateFormats::is_empty")]
+    pub date_formats: DateFormats,
     /// Columns in which `yes` and `no` (or `TRUE` and `false`, …) are kept as they are spelled, such as a target whose
     /// labels are shown again. Columns of typed files (Parquet, JSON) that hold booleans stay booleans.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub keep_spelling: Vec<String>,
+}
+
+impl ReadOptions {
+    /// The type that the user gave a column; a format of its dates makes it one of dates.
+    pub(crate) fn given_type(&self, name: &str) -> Option<ColumnType> {
+        let dates = || self.date_formats.columns.contains_key(name).then_some(ColumnType::DateTime);
+        self.column_types.get(name).copied().or_else(dates)
+    }
+
+    /// Columns whose type the user gave.
+    pub(crate) fn given(&self) -> impl Iterator<Item = &String> {
+        self.column_types.keys().chain(self.date_formats.columns.keys())
+    }
 }
 
 impl Default for ReadOptions {
@@ -65,6 +82,7 @@ impl Default for ReadOptions {
             delimiter: None,
             missing_values: missing.map(String::from).into(),
             column_types: BTreeMap::new(),
+            date_formats: DateFormats::default(),
             keep_spelling: Vec::new(),
         }
     }

@@ -3,11 +3,13 @@
 //! Between the passes only counts are held, never text, so memory is that of the finished columns.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use crate::error::{DataError, Problem};
 use crate::io::input::Input;
 use crate::io::source::Source;
 use crate::table::blocks::Blocks;
+use crate::table::dates::formats::DateFormats;
 use crate::table::options::{ColumnType, ReadOptions};
 use crate::table::reader::{ColumnSink, Reader};
 use crate::table::{Table, no_such_column};
@@ -18,8 +20,9 @@ use crate::table::{Table, no_such_column};
 /// If the file cannot be read as a table, with the place of the first fault.
 pub fn read_table(source: &Source, options: &ReadOptions) -> Result<Table, DataError> {
     let mut input = Input::find(source, true)?;
-    let types = inferred_types(&mut input, options)?;
-    whole_table(input, options, &types)
+    let (types, date_formats) = inferred_types(&mut input, options)?;
+    let table = whole_table(input, &ReadOptions { date_formats, ..options.clone() }, &types)?;
+    Ok(table.with_declared(Arc::new(options.given().cloned().collect())))
 }
 
 /// Reads all rows of the named columns with known types, for example those of a trained model.
@@ -31,7 +34,7 @@ pub fn read_columns(
     options: &ReadOptions,
     columns: &[(String, ColumnType)],
 ) -> Result<Table, DataError> {
-    whole_table(Input::find(source, false)?, options, columns)
+    whole_table(Input::find(source, false)?, options, columns).map_err(DataError::for_model)
 }
 
 fn whole_table(
@@ -47,12 +50,14 @@ fn whole_table(
     }
 }
 
-fn inferred_types(input: &mut Input, options: &ReadOptions) -> Result<Vec<(String, ColumnType)>, DataError> {
+/// Names and types of all columns, and the formats of those with dates.
+fn inferred_types(
+    input: &mut Input,
+    options: &ReadOptions,
+) -> Result<(Vec<(String, ColumnType)>, DateFormats), DataError> {
     let mut reader = Reader::open(input, options)?;
-    let settled = &options.column_types;
-    let sink_for =
-        |name| if settled.contains_key(name) { ColumnSink::default() } else { ColumnSink::inferring() };
-    let mut sinks: Vec<ColumnSink> = reader.names().iter().map(sink_for).collect();
+    let mut sinks: Vec<ColumnSink> =
+        reader.names().iter().map(|name| ColumnSink::inferring(name, options)).collect();
     let mut lines = reader.line_numbers(0);
     let rows = reader.read(usize::MAX, &mut sinks, &mut lines)?;
     let names = reader.names();
@@ -60,23 +65,31 @@ fn inferred_types(input: &mut Input, options: &ReadOptions) -> Result<Vec<(Strin
         return Err(DataError::new(input.name.as_ref(), no_rows(Some(names.len()).filter(|n| *n > 0))));
     }
     let present: HashSet<&String> = names.iter().collect();
-    let asked = settled.keys().chain(&options.keep_spelling);
-    if let Some(name) = asked.into_iter().find(|name| !present.contains(name)) {
+    if let Some(name) = options.given().chain(&options.keep_spelling).find(|name| !present.contains(name)) {
         return Err(DataError::new(input.name.as_ref(), no_such_column(name, names)).in_column(name));
     }
     let spelled: HashSet<&String> = options.keep_spelling.iter().collect();
     let mut types = Vec::with_capacity(names.len());
+    let mut date_formats = DateFormats { every: None, columns: options.date_formats.columns.clone() };
     for (name, sink) in names.iter().zip(sinks) {
-        let column_type = match (settled.get(name), sink.infer) {
-            (Some(given), _) => *given,
-            (None, Some(inference)) => inference
-                .resolve(spelled.contains(name))
-                .map_err(|(place, problem)| DataError::at(&input.name, place, problem).in_column(name))?,
-            (None, None) => ColumnType::Ignore,
+        let column_type = match sink.infer {
+            None => {
+                if let Some(format) = options.date_formats.of(name) {
+                    date_formats.columns.insert(name.clone(), format.clone());
+                }
+                options.given_type(name).unwrap_or(ColumnType::Ignore)
+            }
+            Some(inference) => {
+                let inferred = inference.resolve(spelled.contains(name));
+                let (column_type, format) = inferred
+                    .map_err(|(place, problem)| DataError::at(&input.name, place, problem).in_column(name))?;
+                date_formats.columns.extend(format.map(|format| (name.clone(), format)));
+                column_type
+            }
         };
         types.push((name.clone(), column_type));
     }
-    Ok(types)
+    Ok((types, date_formats))
 }
 
 /// A file of JSON lines has no header, so without rows it has nothing.

@@ -13,6 +13,7 @@ use crate::io::source::Format;
 use crate::table::builder::Builder;
 use crate::table::cell::{Cell, MissingValues};
 use crate::table::csv::reader::CsvReader;
+use crate::table::dates::format::DateFormat;
 use crate::table::infer::Inference;
 use crate::table::json::reader::JsonReader;
 use crate::table::line_numbers::LineNumbers;
@@ -52,8 +53,7 @@ impl Reader {
             Opened::Parquet(file) => ParquetReader::open(file, name, missing).map(Reader::Parquet),
             Opened::Npy(array) => NpyReader::open(array, name).map(Reader::Npy),
             Opened::Text(text) if text.format == Format::JsonLines => {
-                let settled = options.column_types.keys().cloned().collect();
-                Ok(Reader::Json(JsonReader::new(text, name, missing, settled)))
+                Ok(Reader::Json(JsonReader::new(text, name, missing, options.clone())))
             }
             Opened::Text(text) => {
                 CsvReader::open(text, name, input.path(), options.delimiter, missing).map(Reader::Csv)
@@ -112,12 +112,14 @@ impl Reader {
 }
 
 impl ColumnSink {
-    pub(crate) fn inferring() -> Self {
-        ColumnSink { infer: Some(Inference::default()), ..ColumnSink::default() }
+    /// Finds the column's type, unless the user gave it.
+    pub(crate) fn inferring(name: &str, options: &ReadOptions) -> Self {
+        ColumnSink { infer: Inference::new(name, options), ..ColumnSink::default() }
     }
 
-    pub(crate) fn building(column_type: ColumnType) -> Self {
-        ColumnSink { build: Builder::new(column_type), ..ColumnSink::default() }
+    /// `format` is that of dates.
+    pub(crate) fn building(column_type: ColumnType, format: DateFormat) -> Self {
+        ColumnSink { build: Builder::new(column_type, format), ..ColumnSink::default() }
     }
 
     /// Whether any cell of the column is looked at.

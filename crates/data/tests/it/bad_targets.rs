@@ -43,14 +43,15 @@ fn a_target_that_is_not_numeric_is_told_with_examples_if_a_number_is_wanted() {
 }
 
 #[test]
-fn numbers_and_dates_in_foreign_notation_are_not_taken_for_classes() {
+fn numbers_in_foreign_notation_and_dates_are_not_taken_for_classes() {
     let error = fit_error("x;y\n1;1,5\n2;2,5\n3;1,5\n4;2,5\n", "y");
     assert_place(&error, "t.csv", None, Some("y"));
     assert!(error.hint().is_some_and(|hint| hint.contains("decimal point")), "{error}");
     let error = fit_error("x,y\n1,$5\n2,$7\n3,$5\n", "y");
     assert!(error.hint().is_some_and(|hint| hint.contains("currency")), "{error}");
     let error = fit_error("x,y\n1,31.12.2016\n2,30.12.2016\n3,31.12.2016\n", "y");
-    assert!(error.hint().is_some_and(|hint| hint.contains("2016-12-31")), "{error}");
+    assert!(error.to_string().contains("2016-12-31T00:00:00"), "{error}");
+    assert!(error.hint().is_some_and(|hint| hint.contains("data.columns.y = \"category\"")), "{error}");
 }
 
 #[test]

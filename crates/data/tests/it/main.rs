@@ -4,6 +4,7 @@ mod bad_files;
 mod bad_targets;
 mod blocks;
 mod classes;
+mod dates;
 mod folder;
 mod graphs;
 mod hostile;

@@ -126,8 +126,10 @@ fn identifiers_dates_and_repeated_sentences_are_no_prose() {
         })
         .collect();
     let table = table_of("t.csv", format!("id,day,answer,y\n{rows}"));
-    for column in &table.columns()[..3] {
-        assert_eq!(column.column_type(), ColumnType::Category);
+    for (column, expected) in
+        table.columns().iter().zip([ColumnType::Category, ColumnType::DateTime, ColumnType::Category])
+    {
+        assert_eq!(column.column_type(), expected);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Share;
 use super::target::{Bounds, TargetTransform};
-use data::{ColumnType, GraphOptions, ReadOptions, Scaling, Task, TextOptions};
+use data::{ColumnType, DateFormats, GraphOptions, ReadOptions, Scaling, Task, TextOptions};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -19,6 +19,9 @@ pub struct DataConfig {
     pub ignore: Vec<String>,
     /// Types that inference must not decide.
     pub columns: BTreeMap<String, ColumnType>,
+    /// How dates are written: for all columns that do not show it, or by column.
+    #[serde(default, skip_serializing_if = "DateFormats::is_empty")]
+    pub date_format: DateFormats,
     /// Cells that mean "missing"; empty for the usual ones.
     pub missing_values: Vec<String>,
     /// Scaling of numeric columns.
@@ -66,6 +69,9 @@ impl DataConfig {
         let mut options = given.clone();
         if !self.missing_values.is_empty() {
             options.missing_values = self.missing_values.clone();
+        }
+        if !self.date_format.is_empty() {
+            options.date_formats = self.date_format.clone();
         }
         let roles = [&self.time_column, &self.group, &self.weight];
         let has_role = |name: &String| roles.iter().any(|role| role.as_ref() == Some(name));

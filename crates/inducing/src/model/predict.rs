@@ -227,9 +227,13 @@ impl Model {
         })
     }
 
-    /// Reading options with what the model's configuration says of cells and columns.
-    pub(super) fn read_options(&self, given: &ReadOptions) -> ReadOptions {
-        self.header().config.data.read_options(given)
+    /// Reading options with what the model's configuration says of cells and columns, and its schema of dates.
+    pub(crate) fn read_options(&self, given: &ReadOptions) -> ReadOptions {
+        let options = self.header().config.data.read_options(given);
+        match &self.header().schema {
+            Schema::Table(schema) => schema.read_options(options),
+            _ => options,
+        }
     }
 }
 

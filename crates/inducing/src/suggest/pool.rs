@@ -27,7 +27,7 @@ impl Model {
         let empty = || SuggestError::EmptyPool { pool: data.name().to_owned() };
         let (encoded, passthrough) = match (&self.header().schema, data.origin(), data.loaded()) {
             (Schema::Table(schema), Origin::Table { source, options }, None) => {
-                let options = self.header().config.data.read_options(options);
+                let options = self.read_options(options);
                 let mut blocks = data::read_blocks(source, &options, &schema.columns(), keep, usize::MAX)?;
                 let block = blocks.next().ok_or_else(empty)??;
                 let table = Dataset::from_table(block.table);

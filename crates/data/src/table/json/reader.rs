@@ -1,6 +1,6 @@
 //! JSON-lines rows into column sinks. A key that a row lacks is a missing value.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::io::{BufRead, Read};
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use crate::table::cell::{Cell, MissingValues, parse_number};
 use crate::table::json::row::{JsonRow, JsonValue};
 use crate::table::line_numbers::LineNumbers;
 use crate::table::no_such_column;
+use crate::table::options::ReadOptions;
 use crate::table::reader::ColumnSink;
 
 const LIMIT_MIB: usize = 64;
@@ -29,15 +30,15 @@ pub(crate) struct JsonReader {
     last_seen: Vec<u64>,
     /// Whether unknown keys become new columns (inference) or are passed over.
     discovering: bool,
-    /// Columns whose type the user gave: they are found, but not inferred.
-    settled: BTreeSet<String>,
+    /// What the user says of the columns that are found.
+    options: ReadOptions,
     /// Keys of the first row that were passed over, for "did you mean".
     passed_over: Vec<String>,
     missing: MissingValues,
 }
 
 impl JsonReader {
-    pub(crate) fn new(text: Text, file: Arc<str>, missing: MissingValues, settled: BTreeSet<String>) -> Self {
+    pub(crate) fn new(text: Text, file: Arc<str>, missing: MissingValues, options: ReadOptions) -> Self {
         JsonReader {
             file,
             input: text.input,
@@ -47,7 +48,7 @@ impl JsonReader {
             index_of: HashMap::new(),
             last_seen: Vec::new(),
             discovering: true,
-            settled,
+            options,
             passed_over: Vec::new(),
             missing,
         }
@@ -123,8 +124,7 @@ impl JsonReader {
                 Some(index) => index,
                 None if self.discovering => {
                     self.add(key);
-                    let settled = self.settled.contains(key.as_ref());
-                    sinks.push(if settled { ColumnSink::default() } else { ColumnSink::inferring() });
+                    sinks.push(ColumnSink::inferring(key, &self.options));
                     self.names.len() - 1
                 }
                 None => {

@@ -4,6 +4,7 @@ use std::io::{BufRead, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::error::counted::counted_rows;
 use crate::error::{DataError, Place, Problem};
 use crate::io::compression::{Codec, without_ending};
 use crate::io::input::{Input, Opened, Text, read_problem};
@@ -11,6 +12,7 @@ use crate::io::source::{Format, Source};
 use crate::table::Column;
 use crate::table::builder::Builder;
 use crate::table::cell::Cell;
+use crate::table::dates::format::DateFormat;
 use crate::table::npy::header::{Header, broken, header_length};
 use crate::table::options::{ColumnType, ReadOptions};
 use crate::table::reader::{ColumnSink, active};
@@ -86,7 +88,7 @@ impl NpyReader {
             Ok([]) => Ok(()),
             Ok(_) => {
                 let problem =
-                    broken(&format!("it goes on after the {} rows of its header", self.header.rows));
+                    broken(&format!("it goes on after the {} of its header", counted_rows(self.header.rows)));
                 Err(DataError::new(self.file.as_ref(), problem))
             }
             Err(error) => Err(DataError::new(self.file.as_ref(), read_problem(&error, self.codec))),
@@ -136,7 +138,7 @@ pub fn read_npy_column(path: &Path) -> Result<(String, Column), DataError> {
     if columns != 1 {
         return Err(failed(Problem::NpyShape { shape: format!("({rows}, {columns})") }));
     }
-    let mut sinks = [ColumnSink::building(ColumnType::Number)];
+    let mut sinks = [ColumnSink::building(ColumnType::Number, DateFormat::default())];
     reader.read(usize::MAX, &mut sinks)?;
     let values = sinks[0].build.take().map_or(Column::Number(Vec::new()), Builder::finish);
     let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

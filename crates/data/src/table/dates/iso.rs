@@ -2,12 +2,12 @@
 
 use chrono::{DateTime, NaiveDate};
 
-const SECOND: i64 = 1_000_000;
-const DAY: i64 = 86_400 * SECOND;
+pub(super) const SECOND: i64 = 1_000_000;
+pub(super) const DAY: i64 = 86_400 * SECOND;
 
 /// Microseconds since 1970-01-01 UTC of `YYYY-MM-DD[(T| )HH:MM[:SS[.f…]][Z|±HH[:MM]]]`; no zone means UTC.
 ///
-/// Anything else is `None`: forms such as `11/01/2016` mean different days to different people.
+/// Anything else is `None`; `notation.rs` reads more.
 pub(crate) fn parse_datetime(text: &str) -> Option<i64> {
     let bytes = text.as_bytes();
     if bytes.len() < 10 || bytes[4] != b'-' || bytes[7] != b'-' {
@@ -24,7 +24,7 @@ pub(crate) fn parse_datetime(text: &str) -> Option<i64> {
 }
 
 /// Microseconds since midnight UTC of `HH:MM[:SS[.f…]][zone]`.
-fn parse_time(bytes: &[u8]) -> Option<i64> {
+pub(super) fn parse_time(bytes: &[u8]) -> Option<i64> {
     let clock_end =
         bytes.iter().position(|b| matches!(b, b'Z' | b'z' | b'+' | b'-' | b' ')).unwrap_or(bytes.len());
     let (clock, zone) = bytes.split_at(clock_end);
@@ -75,7 +75,11 @@ fn hours_and_minutes(bytes: &[u8]) -> Option<(i64, i64)> {
     (hours < 24 && minutes < 60).then_some((hours.into(), minutes.into()))
 }
 
-fn digits(bytes: &[u8]) -> Option<u32> {
+/// The number that these digits are; none has more than nine.
+pub(super) fn digits(bytes: &[u8]) -> Option<u32> {
+    if bytes.is_empty() || bytes.len() > 9 {
+        return None;
+    }
     bytes.iter().try_fold(0, |sum, b| b.is_ascii_digit().then(|| sum * 10 + u32::from(b - b'0')))
 }
 
@@ -92,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn iso_dates_are_read_and_ambiguous_ones_are_not() {
+    fn iso_dates_are_read_and_nothing_else() {
         let noon = 1_452_531_600 * SECOND; // 2016-01-11 17:00:00 UTC
         for text in [
             "2016-01-11 17:00:00",
