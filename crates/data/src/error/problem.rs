@@ -191,16 +191,16 @@ pub enum Problem {
     /// A column of dates in different orders.
     #[error("{got:?} has the {order}, but {other:?} in {other_place} has the {other_order}")]
     ContradictingDates {
-        /// The date that contradicts the ones before.
-        got: String,
-        /// Its order.
-        order: String,
-        /// A date before.
-        other: String,
-        /// Where that is.
-        other_place: String,
-        /// Its order.
-        other_order: String,
+        /// The date that contradicts the ones before, and its order.
+        got: Box<str>,
+        /// As above.
+        order: Box<str>,
+        /// A date before, and where that is.
+        other: Box<str>,
+        /// As above.
+        other_place: Box<str>,
+        /// The order of the other date.
+        other_order: Box<str>,
     },
     /// A number in a column of dates, whose format nothing tells.
     #[error("{got} is a number, and nothing tells which date it is")]

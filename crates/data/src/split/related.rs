@@ -94,11 +94,11 @@ mod tests {
         fn no_group_is_in_two_parts(groups in prop::collection::vec(0_u32..12, 1..80), share in 0.0..0.9, seed in 0_u64..9) {
             let rows: Vec<usize> = (0..groups.len()).collect();
             let related = Related::Groups(groups.clone());
-            let [first, second] = related.split(&rows, share, seed).unwrap();
+            let [first, second] = related.split(&rows, share, seed).expect("rows are related");
             prop_assert!(!first.is_empty());
             prop_assert_eq!(first.len() + second.len(), rows.len());
             prop_assert!(first.iter().all(|&a| second.iter().all(|&b| groups[a] != groups[b])));
-            let folds = related.folds(&rows, 4, seed).unwrap();
+            let folds = related.folds(&rows, 4, seed).expect("rows are related");
             prop_assert!(rows.iter().all(|&a| rows.iter().all(|&b| groups[a] != groups[b] || folds[a] == folds[b])));
         }
 
@@ -107,11 +107,11 @@ mod tests {
             let times: Vec<f64> = times.into_iter().map(f64::from).collect();
             let rows: Vec<usize> = (0..times.len()).collect();
             let related = Related::Times(times.clone());
-            let [first, second] = related.split(&rows, share, 0).unwrap();
+            let [first, second] = related.split(&rows, share, 0).expect("rows are related");
             prop_assert!(!first.is_empty());
             prop_assert_eq!(first.len() + second.len(), rows.len());
             prop_assert!(first.iter().all(|&a| second.iter().all(|&b| times[a] < times[b])));
-            let folds = related.folds(&rows, 4, 0).unwrap();
+            let folds = related.folds(&rows, 4, 0).expect("rows are related");
             prop_assert!(rows.iter().all(|&a| rows.iter().all(|&b| times[a] > times[b] || folds[a] <= folds[b])));
         }
     }
@@ -120,11 +120,11 @@ mod tests {
     fn parts_have_about_the_size_that_was_asked_for() {
         let rows: Vec<usize> = (0..1000).collect();
         let groups = Related::Groups((0..1000).map(|i| i / 7).collect());
-        let [first, second] = groups.split(&rows, 0.2, 3).unwrap();
+        let [first, second] = groups.split(&rows, 0.2, 3).expect("rows are related");
         assert!((193..=207).contains(&second.len()), "{} {}", first.len(), second.len());
         let times = Related::Times((0..1000).map(f64::from).collect());
-        assert_eq!(times.split(&rows, 0.1, 0).unwrap()[1], (900..1000).collect::<Vec<_>>());
-        let folds = times.folds(&rows, 4, 0).unwrap();
+        assert_eq!(times.split(&rows, 0.1, 0).expect("rows are related")[1], (900..1000).collect::<Vec<_>>());
+        let folds = times.folds(&rows, 4, 0).expect("rows are related");
         assert_eq!(folds.iter().filter(|&&fold| fold == 2).count(), 250);
         assert_eq!(Related::Nothing.split(&rows, 0.1, 0), None);
     }

@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn thresholds_are_read_as_they_are_written() {
         for text in ["0.3", "f1", "balanced_accuracy", "precision=0.9", "recall=0.75"] {
-            assert_eq!(text.parse::<Threshold>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<Threshold>().expect("a threshold").to_string(), text);
         }
         for text in ["", "1.5", "0", "f2", "precision=2", "precision", "lift=0.3"] {
             assert!(text.parse::<Threshold>().is_err(), "{text}");

@@ -10,6 +10,7 @@ mod configuration;
 mod custom_encoder;
 mod divergence;
 mod early_stopping;
+mod effects;
 mod ensemble;
 mod explain;
 mod fixture;

@@ -21,7 +21,7 @@ impl Evidence {
     pub(crate) fn push(&mut self, text: &str, written: Written, place: Place) {
         let Written::Numbers(by_order) = written else { return };
         // `01/01/2020` is an example of nothing as long as there is a better one.
-        let tells = |written: &Written| written.by(Order::DayFirst) != written.by(Order::MonthFirst);
+        let tells = |written: &Written| written.by(Order::Day) != written.by(Order::Month);
         if self.example.as_ref().is_none_or(|(_, _, before)| !tells(before) && tells(&written)) {
             self.example = Some((place, text.to_owned(), written));
         }
@@ -35,11 +35,11 @@ impl Evidence {
             && let Some((other_place, other, other_written)) = &self.against[order as usize]
         {
             let problem = Problem::ContradictingDates {
-                got: text.to_owned(),
-                order: orders(written),
-                other: other.clone(),
-                other_place: other_place.to_string(),
-                other_order: orders(*other_written),
+                got: text.into(),
+                order: orders(written).into(),
+                other: other.as_str().into(),
+                other_place: other_place.to_string().into(),
+                other_order: orders(*other_written).into(),
             };
             self.contradiction = Some((place, problem));
         }

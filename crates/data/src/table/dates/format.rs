@@ -39,9 +39,9 @@ enum Notation {
 
 const NAMES: [(&str, Notation); 6] = [
     ("unambiguous", Notation::Unambiguous),
-    ("day-first", Notation::Numbers(Order::DayFirst)),
-    ("month-first", Notation::Numbers(Order::MonthFirst)),
-    ("year-first", Notation::Numbers(Order::YearFirst)),
+    ("day-first", Notation::Numbers(Order::Day)),
+    ("month-first", Notation::Numbers(Order::Month)),
+    ("year-first", Notation::Numbers(Order::Year)),
     ("epoch-seconds", Notation::EpochSeconds),
     ("epoch-milliseconds", Notation::EpochMilliseconds),
 ];
@@ -105,9 +105,9 @@ impl DateFormat {
     pub(crate) fn expected(&self) -> String {
         match &self.0 {
             Notation::Unambiguous => "a date such as 2020-12-31, 2020-12-31T14:05:00Z or 31 Dec 2020".into(),
-            Notation::Numbers(Order::DayFirst) => "a date with the day first, such as 31/12/2020".into(),
-            Notation::Numbers(Order::MonthFirst) => "a date with the month first, such as 12/31/2020".into(),
-            Notation::Numbers(Order::YearFirst) => "a date with the year first, such as 20/12/31".into(),
+            Notation::Numbers(Order::Day) => "a date with the day first, such as 31/12/2020".into(),
+            Notation::Numbers(Order::Month) => "a date with the month first, such as 12/31/2020".into(),
+            Notation::Numbers(Order::Year) => "a date with the year first, such as 20/12/31".into(),
             Notation::EpochSeconds => "seconds since 1970, such as 1609372800".into(),
             Notation::EpochMilliseconds => "milliseconds since 1970, such as 1609372800000".into(),
             Notation::Pattern(pattern) => format!("a date written as {}", pattern.as_str()),

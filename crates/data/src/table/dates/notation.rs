@@ -26,14 +26,14 @@ const LAST_CENTURY: u32 = 69;
 /// The order of the numbers in `01/02/2020` or `01/02/03`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    DayFirst,
-    MonthFirst,
+    Day,
+    Month,
     /// With years of two digits; with four there is no doubt.
-    YearFirst,
+    Year,
 }
 
 impl Order {
-    pub(crate) const ALL: [Order; 3] = [Order::DayFirst, Order::MonthFirst, Order::YearFirst];
+    pub(crate) const ALL: [Order; 3] = [Order::Day, Order::Month, Order::Year];
 }
 
 /// What a text is as a date, in microseconds since 1970-01-01 UTC.
@@ -162,7 +162,7 @@ fn month(word: &str) -> Option<u32> {
         let short = if *name == "september" && word.len() == 4 { 4 } else { 3 };
         word.eq_ignore_ascii_case(name) || word.eq_ignore_ascii_case(&name[..short])
     };
-    MONTHS.iter().position(|name| is(&name)).map(|month| month as u32 + 1)
+    MONTHS.iter().position(is).map(|month| month as u32 + 1)
 }
 
 fn weekday(word: &str) -> Option<Weekday> {
