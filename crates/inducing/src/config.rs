@@ -10,6 +10,7 @@ mod process;
 mod reading;
 mod target;
 mod train;
+mod unknown_key;
 
 pub use encoder::{EncoderConfig, EncoderKind, GraphConfig, TextConfig};
 pub use layers::{ProblemKind, Settings};
