@@ -79,7 +79,7 @@ impl<'a> Tuner<'a> {
     }
 
     /// Goes on after the trials of an earlier run with the same data, settings and score. `model` is that of the best of them;
-    /// without it, that trial is run again.
+    /// without it, or where it has other settings, that trial is run again.
     #[must_use]
     pub fn resume(mut self, trials: Vec<Trial>, model: Option<Model>) -> Self {
         (self.earlier, self.model) = (trials, model);
@@ -99,10 +99,11 @@ impl<'a> Tuner<'a> {
         trials.sort_by_key(|trial| trial.number);
         let mut model = self.model.take();
         let mut again = None;
-        if model.is_none()
-            && let Some(best) = self.scoring.best(&trials).map(|trial| trial.number)
-        {
-            again = Some(trials.remove(trials.iter().position(|t| t.number == best).expect("it is there")));
+        if let Some(at) = self.scoring.best(&trials) {
+            let at = trials.iter().position(|trial| trial.number == at.number).expect("it is one of them");
+            let config = self.trainer(&trials[at].settings).resolve()?;
+            model = model.filter(|model| model.header().config == config);
+            again = model.is_none().then(|| trials.remove(at));
         }
         let search = Search { tuner: &self, space, size, seed: config.seed };
         let end = loop {
