@@ -75,7 +75,10 @@ pub fn render_trials(record: &TrialsRecord) -> String {
         .iter()
         .map(|figure| {
             let Figure { name, title, svg } = figure;
-            let caption = escape::text(title);
+            let caption = match record.start.get(title) {
+                Some(start) => format!("The start has {}.", escape::text(start)),
+                None => "Time of training, of all trials one after the other.".into(),
+            };
             format!("<figure id=\"{name}\">\n<div class=\"plot\">{svg}</div>\n<figcaption>{caption}</figcaption>\n</figure>\n")
         })
         .collect();
@@ -90,7 +93,8 @@ pub fn render_trials(record: &TrialsRecord) -> String {
          <li><a href=\"#trials\">Trials</a><li><a href=\"#best\">Best settings</a><li><a href=\"#figures\">Figures</a>\
          </ol></nav>\n<main id=\"main\">\n\
          <section id=\"trials\"><h2>Trials</h2>\n<p class=\"intro\">Best first. Trial 0 is the start: its line names \
-         nothing, the others name what they change. The best of many is a little worse than its score, which chose it.</p>\n\
+         nothing, the others name what they change. The best score of many flatters a little, because it chose; \
+         a test part does not.</p>\n\
          {}</section>\n<section id=\"best\"><h2>Best settings</h2>\n<p class=\"intro\">A file with this text is what \
          <code>ign train --config</code> reads.</p>\n<pre>{}</pre></section>\n\
          <section id=\"figures\"><h2>Figures</h2>\n<p class=\"intro\">Each dot is a trial, the diamond is the best. Scores far \
@@ -114,7 +118,7 @@ fn lines(text: &str) -> String {
 fn table(record: &TrialsRecord) -> String {
     let mut out = format!(
         "<div class=\"scroll\"><table class=\"metrics\"><thead><tr><th scope=col>Trial<th scope=col>{}<th scope=col>Seconds\
-         <th scope=col>Changed settings<tbody>",
+         <th scope=col style=\"text-align:left\">Changed settings<tbody>",
         escape::text(&record.score)
     );
     for (rank, trial) in record.ranked().into_iter().enumerate() {

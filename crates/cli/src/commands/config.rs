@@ -112,19 +112,19 @@ fn documented() -> Vec<Key> {
             let name = heading.split(['[', ']']).nth(1).unwrap_or_default();
             (section, inside) = (name.to_owned(), false);
         }
-        let Some(row) = line.strip_prefix("| ").and_then(|row| row.strip_suffix(" |")) else {
+        let Some(row) = line.strip_prefix('|').and_then(|row| row.strip_suffix('|')) else {
             inside = false;
             continue;
         };
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-        if cells[..2] == ["key", "type"] {
+        if cells[..] == ["key", "type", "meaning", "default", "paper"] {
             inside = true;
             continue;
         }
-        let (true, [name, kind, meaning, default, ..]) = (inside && !line.starts_with("|---"), &cells[..])
-        else {
+        let [name, kind, meaning, default, _] = cells[..] else { continue };
+        if !inside || name.starts_with("---") {
             continue;
-        };
+        }
         match (name.is_empty(), keys.last_mut()) {
             // Further values of the key above.
             (true, Some(key)) => {
@@ -135,7 +135,7 @@ fn documented() -> Vec<Key> {
                 name: name.trim_matches('`').to_owned(),
                 kind: plain(kind),
                 meaning: plain(meaning),
-                default: (*default).to_owned(),
+                default: default.to_owned(),
             }),
         }
     }

@@ -26,9 +26,9 @@ fn an_unknown_key_is_named_with_its_place() {
     refused("--set trian.epochs=3", &["`trian` at the top level", "did you mean `train`?"]);
     refused("--set data.text.lenght=3", &["`lenght` in [data.text]", "did you mean `length`?"]);
     refused("--set train.momentum=0.9", &["`momentum` in [train]", "`ign config template`"]);
-    refused("--set train.warm_epoch=3", &["did you mean"]);
+    refused("--set train.inducing=3", &["`inducing` in [train]", "did you mean `gp.inducing`?"]);
     refused_file("[train]\nepohcs = 3\n", &["run.toml", "epohcs", "[train]", "did you mean `epochs`?"]);
-    refused_file("epochs = 3\n", &["run.toml", "epochs", "`train`"]);
+    refused_file("epochs = 3\n", &["run.toml", "`epochs` at the top level", "did you mean `train.epochs`?"]);
 }
 
 #[test]

@@ -164,6 +164,7 @@ impl Config {
             Some(other) => return Err(ConfigError::Preset { given: other.to_string() }),
         };
         let mut tree = parse("preset default", DEFAULT)?;
+        let known = tree.clone();
         let (paper, ensemble) = match preset.map(str::to_owned).or(named).as_deref() {
             None | Some("default" | "ensemble") => (false, true),
             Some("single") => (false, false),
@@ -222,7 +223,7 @@ impl Config {
         let config: Self =
             Value::Table(tree).try_into().map_err(|e: toml::de::Error| ConfigError::Invalid {
                 file: place.into(),
-                reason: unknown_key::explained(e.to_string().trim_end()),
+                reason: unknown_key::explained(e.to_string().trim_end(), &known),
             })?;
         config.check().map_err(|reason| ConfigError::Invalid { file: place.into(), reason })?;
         Ok(config)

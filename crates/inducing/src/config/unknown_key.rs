@@ -1,18 +1,20 @@
 //! What is said of a key that does not exist: its section, and the key that was probably meant.
 
 use super::layers::RENAMED;
+use toml::Table;
 
-/// A message of the deserialiser. Where a key is unknown, its section and the nearest key stand in place of all keys.
+/// A message of the deserialiser. Where a key is unknown, its section and the nearest key stand in place of all keys. `sections`
+/// tells keys that stand in a wrong one.
 ///
 /// ```text
 /// unknown field `epohcs`, expected one of `epochs`, …      unknown key `epohcs` in [train]
 /// in `train`                                           →   hint: did you mean `epochs`?
 /// ```
-pub(super) fn explained(message: &str) -> String {
-    read(message).unwrap_or_else(|| message.to_owned())
+pub(super) fn explained(message: &str, sections: &Table) -> String {
+    read(message, sections).unwrap_or_else(|| message.to_owned())
 }
 
-fn read(message: &str) -> Option<String> {
+fn read(message: &str, sections: &Table) -> Option<String> {
     let (first, rest) = message.split_once('\n').unwrap_or((message, ""));
     let (given, known) = first.strip_prefix("unknown field `")?.split_once("`, expected ")?;
     let is_current = |name: &&str| RENAMED.iter().all(|(_, old, _)| old != name);
@@ -27,9 +29,11 @@ fn read(message: &str) -> Option<String> {
             ("at the top level".into(), format!("there stand {}", sections.join(", ")))
         }
     };
-    let hint = match data::nearest(given, &known) {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
-        None => keys,
+    let elsewhere = sections.iter().find(|(_, keys)| keys.get(given).is_some());
+    let hint = match (data::nearest(given, &known), elsewhere) {
+        (Some(nearest), _) => format!("did you mean `{nearest}`?"),
+        (None, Some((section, _))) => format!("did you mean `{section}.{given}`?"),
+        (None, None) => keys,
     };
     Some(format!("unknown key `{given}` {place}\nhint: {hint}"))
 }

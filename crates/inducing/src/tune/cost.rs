@@ -60,10 +60,12 @@ fn parameters(config: &Config, width: usize) -> f64 {
     members as f64 * one
 }
 
-/// Seconds that a run of this cost takes, by the cost and the seconds of earlier ones.
+/// Seconds that a run of this cost takes, by the cost and the seconds of earlier ones; never less than the shortest of them, for
+/// costs are rough and the cheapest of many points is the one that is most underestimated.
 pub(super) fn predicted_seconds(cost: f64, earlier: &[(f64, f64)]) -> Option<f64> {
     let (costs, seconds) = earlier.iter().fold((0.0, 0.0), |(c, s), &(cost, took)| (c + cost, s + took));
-    (costs > 0.0).then(|| seconds / costs * cost)
+    let shortest = earlier.iter().map(|&(_, took)| took).fold(f64::INFINITY, f64::min);
+    (costs > 0.0).then(|| (seconds / costs * cost).max(shortest))
 }
 
 #[cfg(test)]
@@ -95,8 +97,9 @@ mod tests {
     }
 
     #[test]
-    fn time_is_predicted_in_proportion() {
+    fn time_is_predicted_in_proportion_but_not_below_what_was_seen() {
         assert_eq!(predicted_seconds(6.0, &[(1.0, 2.0), (2.0, 4.0)]), Some(12.0));
+        assert_eq!(predicted_seconds(0.1, &[(1.0, 2.0), (2.0, 4.0)]), Some(2.0), "no less than the shortest");
         assert_eq!(predicted_seconds(6.0, &[]), None);
     }
 }

@@ -228,3 +228,72 @@ fn multiplied(value: &Value, factor: f64) -> Value {
         _ => value.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Settings;
+
+    fn space(kind: ProblemKind) -> Space {
+        Space::new(kind, &Settings::default().resolve(kind).expect("valid"), |_| false)
+    }
+
+    #[test]
+    fn most_points_of_every_kind_are_valid_configurations() {
+        use ProblemKind::*;
+        for kind in [Regression, Classification, Images, TextRegression, TextClassification, Graphs] {
+            let space = space(kind);
+            let valid = |number: usize| {
+                let point = space.random(&mut generator(0, number, 0));
+                let assignments = space.assignments(&point);
+                assert_eq!(space.point(&assignments), point);
+                let set = |all: Settings, (key, value): (&String, &Value)| all.set(format!("{key}={value}"));
+                assignments.iter().fold(Settings::default(), set).resolve(kind).map(|_| ())
+            };
+            for number in 0..200 {
+                valid(number).expect("a level is a value that its key can have");
+            }
+        }
+    }
+
+    #[test]
+    fn the_start_changes_nothing() {
+        let space = space(ProblemKind::Regression);
+        assert!(space.assignments(&space.start()).is_empty());
+        assert!(space.dimensions.len() > 10);
+    }
+
+    #[test]
+    fn a_refinement_moves_one_to_three_dimensions_by_one_level() {
+        let space = space(ProblemKind::Regression);
+        for number in 0..300 {
+            let point = space.random(&mut generator(1, number, 0));
+            let near = space.near(&point, &mut generator(1, number, 1));
+            let moved: Vec<usize> = (0..point.len()).filter(|&k| point[k] != near[k]).collect();
+            assert!((1..=MOST_STEPS).contains(&moved.len()), "{moved:?}");
+            for k in moved {
+                assert!(near[k] < space.dimensions[k].levels());
+                assert!(!space.dimensions[k].ordered || near[k].abs_diff(point[k]) == 1);
+            }
+        }
+    }
+
+    #[test]
+    fn every_level_of_every_dimension_is_reached() {
+        let space = space(ProblemKind::Classification);
+        let mut seen: Vec<Vec<bool>> = space.dimensions.iter().map(|d| vec![false; d.levels()]).collect();
+        for number in 0..500 {
+            let point = space.random(&mut generator(2, number, 0));
+            point.iter().enumerate().for_each(|(k, &level)| seen[k][level] = true);
+        }
+        assert!(seen.iter().flatten().all(|seen| *seen));
+    }
+
+    #[test]
+    fn multiples_stay_whole_above_zero_and_three_digits_long() {
+        assert_eq!(multiplied(&json!(30), 0.5), json!(15));
+        assert_eq!(multiplied(&json!(1), 0.25), json!(1));
+        assert_eq!(multiplied(&json!(0), 3.0), json!(0), "no limit stays none");
+        assert_eq!(multiplied(&json!(0.002), 0.25), json!(0.0005));
+    }
+}
