@@ -13,7 +13,7 @@ mod signals;
 mod training;
 mod ui;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use failure::Failure;
 use std::process::ExitCode;
 
@@ -31,6 +31,8 @@ enum Command {
     Demo(commands::demo::Args),
     /// Learn to predict columns of a table, or the classes of images or graphs
     Train(Box<commands::train::Args>),
+    /// Search for better settings within a time; the best model is kept
+    Tune(commands::tune::Args),
     /// Predict rows, images or graphs, each with its uncertainty
     Predict(commands::predict::Args),
     /// Suggest which rows to label next: those that would teach most, or the most promising
@@ -49,6 +51,12 @@ enum Command {
     Data(commands::data::Args),
     /// Run the paper's experiments and write a page that compares with its figures
     Reproduce(commands::reproduce::Args),
+    /// Print a configuration file with every key
+    Config(commands::config::Args),
+    /// Print a script that completes commands and flags in a shell
+    Completions(commands::completions::Args),
+    /// Write manual pages
+    Man(commands::man::Args),
 }
 
 fn main() -> ExitCode {
@@ -56,6 +64,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Train(args) => commands::train::run(&args),
+        Command::Tune(args) => commands::tune::run(&args),
         Command::Predict(args) => commands::predict::run(&args),
         Command::Suggest(args) => commands::suggest::run(&args),
         Command::Evaluate(args) => commands::evaluate::run(&args),
@@ -65,6 +74,9 @@ fn main() -> ExitCode {
         Command::Info(args) => commands::info::run(&args),
         Command::Data(args) => commands::data::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
+        Command::Config(args) => commands::config::run(&args),
+        Command::Completions(args) => commands::completions::run(&args, Cli::command()),
+        Command::Man(args) => commands::man::run(&args, Cli::command()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -84,9 +84,14 @@ pub(crate) fn checkpoint_path(model: &Path) -> PathBuf {
 
 /// `price.ign` → `price.report.html`, `price-1.2` → `price-1.2.report.html`, in the same folder.
 pub(crate) fn report_path(model: &Path) -> PathBuf {
+    in_place_of_ign(model, ".report.html")
+}
+
+/// `price.ign` and `.report.html` → `price.report.html`.
+pub(crate) fn in_place_of_ign(model: &Path, ending: &str) -> PathBuf {
     match model.extension() {
-        Some(ending) if ending == "ign" => beside(&model.with_extension(""), ".report.html"),
-        _ => beside(model, ".report.html"),
+        Some(own) if own == "ign" => beside(&model.with_extension(""), ending),
+        _ => beside(model, ending),
     }
 }
 

@@ -213,11 +213,9 @@ impl Columns {
         {
             named.push((0, "row".into(), Column::Row));
         }
-        let known = |name: &str| match (name, classes) {
-            ("row", _) | ("familiarity", _) => true,
-            ("label" | "p" | "latent_mean" | "latent_std", Some(_)) => true,
-            ("mean" | "std" | "std_latent", None) => true,
-            _ => false,
+        let known = |name: &str| match classes {
+            Some(_) => matches!(name, "row" | "familiarity" | "label" | "p" | "latent_mean" | "latent_std"),
+            None => matches!(name, "row" | "familiarity" | "mean" | "std" | "std_latent"),
         };
         if let Some(name) = request.columns.iter().find(|name| !is("all") && !is("default") && !known(name)) {
             let names = match classes {

@@ -11,6 +11,7 @@ mod process;
 mod reading;
 mod target;
 mod train;
+mod unknown_key;
 
 pub use decision::Threshold;
 pub use encoder::{EncoderConfig, EncoderKind, GraphConfig, TextConfig};

@@ -22,6 +22,9 @@ pub enum Error {
     /// Rows of a pool cannot be suggested.
     #[error(transparent)]
     Suggest(#[from] crate::suggest::SuggestError),
+    /// Settings cannot be searched.
+    #[error(transparent)]
+    Tune(#[from] crate::tune::TuneError),
     /// The closed-form part failed at prediction.
     #[error(transparent)]
     Gp(#[from] gp::Error),

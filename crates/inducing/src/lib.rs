@@ -12,6 +12,7 @@ mod neighbours;
 pub mod nn;
 pub mod suggest;
 pub mod train;
+pub mod tune;
 
 /// The data layer, in the version that this library is built with.
 pub use data;
@@ -22,3 +23,4 @@ pub use error::Error;
 pub use model::{Model, Prediction};
 pub use suggest::{Goal, SuggestOptions, Suggestion};
 pub use train::Trainer;
+pub use tune::Tuner;

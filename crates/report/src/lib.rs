@@ -38,6 +38,7 @@ mod palette;
 mod record;
 mod sections;
 mod sprite;
+mod trials;
 
 pub use example_pool::max_points;
 pub use export::{example_file, gallery};
@@ -51,3 +52,4 @@ pub use gather::{
 pub use number_format::format_number;
 pub use page::{figures, render};
 pub use record::*;
+pub use trials::{TrialRecord, TrialsRecord, render_trials, trial_figures};

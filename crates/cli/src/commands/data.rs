@@ -64,7 +64,7 @@ struct GenerateArgs {
     #[arg(long, default_value_t = 0.0)]
     noise: f64,
     /// Where to write: .csv, .parquet or .jsonl; `-` is CSV to standard output
-    #[arg(short, long, default_value = "-")]
+    #[arg(short, long, visible_alias = "output", default_value = "-")]
     out: String,
     /// Format of the output [default: by the file's name]
     #[arg(long, value_parser = parse_format)]

@@ -16,7 +16,7 @@ const ROWS: usize = 10_000;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Where to write the model
-    #[arg(short, long, default_value = "demo.ign")]
+    #[arg(short, long, visible_alias = "output", default_value = "demo.ign")]
     out: PathBuf,
     #[command(flatten)]
     run: RunArgs,

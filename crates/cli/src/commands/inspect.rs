@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "INPUT")]
     test: Option<String>,
     /// Write the result into this folder: inducing.jsonl, and images and drawings of graphs
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, visible_alias = "output", value_name = "DIR")]
     out: Option<PathBuf>,
     /// How many nearest examples to show for each point
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]

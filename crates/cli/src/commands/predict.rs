@@ -1,7 +1,9 @@
 //! `ign predict`: rows in, rows with uncertainty out, in constant memory.
 
 use crate::failure::Failure;
-use crate::input::flags::{InputFlags, TableFlags, ThreadFlags, parse_format, probability, set_threshold};
+use crate::input::flags::{
+    InputFlags, TableFlags, ThreadFlags, interval_level, parse_format, probability, set_threshold,
+};
 use crate::output_file::check_table_output;
 use crate::predictions::{ColumnRequest, Columns, PredictRequest};
 use crate::ui::output::note;
@@ -17,7 +19,7 @@ pub(crate) struct Args {
     #[arg(required = true)]
     inputs: Vec<String>,
     /// Where to write: .csv, .parquet or .jsonl, also .gz; `-` is CSV to standard output
-    #[arg(short, long, default_value = "-")]
+    #[arg(short, long, visible_alias = "output", default_value = "-")]
     out: String,
     /// Which columns to write, separated by commas: row, mean, std, std_latent, familiarity; of classes row, label, p, latent_mean,
     /// latent_std, familiarity; `all` is all of them but the row [default: mean, 90 % interval, std, familiarity; label, p, familiarity]
@@ -29,8 +31,8 @@ pub(crate) struct Args {
     /// Say for each row which columns move the prediction up and down, and which make it unsure
     #[arg(long)]
     explain: bool,
-    /// Central interval of this probability, for example 0.9 (repeatable)
-    #[arg(long, value_delimiter = ',', value_parser = probability)]
+    /// Central interval of this probability, for example 0.9, or 90 for 90 % (repeatable)
+    #[arg(long, value_delimiter = ',', value_parser = interval_level)]
     interval: Vec<f64>,
     /// Quantiles, for example 0.05,0.5,0.95
     #[arg(long, value_delimiter = ',', value_parser = probability)]

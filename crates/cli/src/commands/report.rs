@@ -27,7 +27,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "INPUT")]
     data: Option<String>,
     /// Where to write the page; `-` is standard output [default: the first model's name with .report.html]
-    #[arg(short, long)]
+    #[arg(short, long, visible_alias = "output")]
     out: Option<PathBuf>,
     /// Also write each figure into this folder, as SVG and PNG
     #[arg(long, value_name = "DIR")]

@@ -40,7 +40,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
     /// Where to write: .csv, .parquet or .jsonl, also .gz; `-` is CSV to standard output
-    #[arg(short, long, default_value = "-")]
+    #[arg(short, long, visible_alias = "output", default_value = "-")]
     out: String,
     /// Columns of the pool to copy to the output
     #[arg(long, value_delimiter = ',')]

@@ -18,13 +18,13 @@ pub(crate) struct Args {
     /// a folder of images (a sub-folder for each class, idx or CIFAR-10 files), graphs (a zip archive or folder of
     /// the TU Dortmund collection, or JSON lines with nodes and edges), or a named set (mnist, toy-mnist, cifar10,
     /// fashion-mnist, imdb-text, imdb-graph; protein, pm25, energy, bike-hour, …: `ign reproduce --list`)
-    input: String,
+    pub(super) input: String,
     /// Column to predict, or a .npy file with it; several separated by commas
     #[arg(long, value_delimiter = ',')]
     target: Vec<String>,
     /// Where to write the model [default: the input's name with .ign]
-    #[arg(short, long)]
-    out: Option<PathBuf>,
+    #[arg(short, long, visible_alias = "output")]
+    pub(super) out: Option<PathBuf>,
     /// The task [default: recognised from the target]
     #[arg(long, value_parser = ["regression", "classification"])]
     task: Option<String>,
@@ -77,14 +77,14 @@ pub(crate) struct Args {
     refit: bool,
     /// Run K-fold cross-validation first
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(2..))]
-    folds: Option<u64>,
+    pub(super) folds: Option<u64>,
     /// Repeat the cross-validation with other folds
     #[arg(long, value_name = "R", default_value_t = 1, requires = "folds", value_parser = clap::value_parser!(u64).range(1..))]
     repeats: u64,
     #[command(flatten)]
     input_flags: InputFlags,
     #[command(flatten)]
-    run: RunArgs,
+    pub(super) run: RunArgs,
     #[command(flatten)]
     table_flags: TableFlags,
 }
@@ -119,7 +119,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 impl Args {
     /// What the flags say, as assignments to keys.
-    fn assignments(&self) -> Assignments {
+    pub(super) fn assignments(&self) -> Assignments {
         let mut assignments = Assignments::new();
         if !self.target.is_empty() {
             assignments.push(("data.target".into(), self.target.clone().into()));
@@ -149,7 +149,7 @@ impl Args {
     }
 
     /// What to learn from.
-    fn dataset(&self, settings: &Settings, out: &Path) -> Result<Dataset, Failure> {
+    pub(super) fn dataset(&self, settings: &Settings, out: &Path) -> Result<Dataset, Failure> {
         let inputs = std::slice::from_ref(&self.input);
         let kind = self.input_flags.recognise(inputs)?;
         let config = settings.data()?;

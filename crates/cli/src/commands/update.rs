@@ -18,7 +18,7 @@ pub(crate) struct Args {
     /// New rows with inputs and targets, or images or graphs with classes
     input: String,
     /// Where to write the model [default: the model file itself]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, visible_alias = "output", value_name = "FILE")]
     out: Option<PathBuf>,
     /// The targets as a .npy file, for a table without them
     #[arg(long, value_name = "FILE")]

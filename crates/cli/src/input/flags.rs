@@ -78,6 +78,17 @@ pub(crate) fn set_threshold(model: &mut Model, threshold: Option<f64>) -> Result
     Ok(model.set_decision(Some(Decision::Threshold(threshold)))?)
 }
 
+/// The probability of an interval: below 1 as it is, above 1 and below 100 in per cent.
+pub(crate) fn interval_level(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(p) if p > 0.0 && p < 1.0 => Ok(p),
+        Ok(percent) if percent > 1.0 && percent < 100.0 => Ok(percent / 100.0),
+        _ => Err(format!(
+            "`{text}` is not a probability between 0 and 1, nor a percentage above 1 and below 100"
+        )),
+    }
+}
+
 /// What an input is, and where.
 #[derive(clap::Args, Clone)]
 pub(crate) struct InputFlags {

@@ -3,3 +3,4 @@
 pub(crate) mod cross_validation;
 pub(crate) mod run_args;
 pub(crate) mod train_run;
+pub(crate) mod trials;

@@ -22,10 +22,29 @@ fn refused_file(config: impl AsRef<[u8]>, words: &[&str]) {
 
 #[test]
 fn an_unknown_key_is_named_with_its_place() {
-    refused("--set train.epohcs=3", &["epohcs", "train"]);
-    refused("--set trian.epochs=3", &["trian"]);
-    refused_file("[train]\nepohcs = 3\n", &["run.toml", "epohcs", "train"]);
-    refused_file("epochs = 3\n", &["run.toml", "epochs"]);
+    refused("--set train.epohcs=3", &["`epohcs` in [train]", "did you mean `epochs`?"]);
+    refused("--set trian.epochs=3", &["`trian` at the top level", "did you mean `train`?"]);
+    refused("--set data.text.lenght=3", &["`lenght` in [data.text]", "did you mean `length`?"]);
+    refused("--set train.momentum=0.9", &["`momentum` in [train]", "`ign config template`"]);
+    refused("--set train.inducing=3", &["`inducing` in [train]", "did you mean `gp.inducing`?"]);
+    refused_file("[train]\nepohcs = 3\n", &["run.toml", "epohcs", "[train]", "did you mean `epochs`?"]);
+    refused_file("epochs = 3\n", &["run.toml", "`epochs` at the top level", "did you mean `train.epochs`?"]);
+}
+
+#[test]
+fn the_message_about_an_unknown_key_is_short() {
+    let folder = Folder::new();
+    folder.write("t.csv", linear(40));
+    let run = folder.ign("train t.csv --target y -o m.ign --set train.epohcs=3");
+    assert_eq!(run.stderr.lines().count(), 2, "{}", run.stderr);
+    assert!(run.stderr.lines().all(|line| line.len() < 100), "{}", run.stderr);
+}
+
+#[test]
+fn an_unknown_target_is_refused_with_the_nearest_column() {
+    let folder = Folder::new();
+    folder.write("t.csv", "size,rooms,price\n1,2,3\n2,3,4\n");
+    folder.refuses("train t.csv --target prise -o m.ign", &["`prise`", "did you mean `price`?"]);
 }
 
 #[test]
@@ -85,7 +104,8 @@ fn a_file_that_is_not_toml_is_refused_with_its_line() {
 fn probabilities_lie_between_zero_and_one() {
     let folder = Folder::with_model();
     for option in [
-        "--interval 1.5",
+        "--interval 1",
+        "--interval 100",
         "--interval 0",
         "--interval=-0.5",
         "--interval nan",

@@ -1,6 +1,6 @@
 //! Presets, file and overrides, one over the other.
 
-use super::{Config, ConfigError, DataConfig};
+use super::{Config, ConfigError, DataConfig, unknown_key};
 use crate::error::Error;
 use toml::{Table, Value};
 
@@ -107,6 +107,41 @@ impl Settings {
         found
     }
 
+    /// Whether a single key was set to a value; what a preset or a file says does not count.
+    pub(crate) fn sets(&self, key: &str) -> bool {
+        let names = |given: &String| {
+            let mut line = assignment(given).ok()?;
+            rename(&mut line);
+            let mut value = Value::Table(line);
+            for key in key.split('.') {
+                match value {
+                    Value::Table(mut table) => value = table.remove(key)?,
+                    _ => break,
+                }
+            }
+            Some(())
+        };
+        self.overrides.iter().any(|given| names(given).is_some())
+    }
+
+    /// A TOML file that says the same: preset, file and single keys in one.
+    ///
+    /// ```
+    /// use inducing::config::Settings;
+    /// let settings = Settings::default().preset("paper").toml("run.toml", "[train]\nepochs = 9").set("gp.inducing=64");
+    /// let text = settings.to_toml()?;
+    /// assert_eq!(text, "preset = \"paper\"\n\n[gp]\ninducing = 64\n\n[train]\nepochs = 9\n");
+    /// # Ok::<(), inducing::Error>(())
+    /// ```
+    pub fn to_toml(&self) -> Result<String, Error> {
+        let file = self.file.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
+        let mut tree = over_presets(file, &self.overrides)?;
+        if let Some(preset) = &self.preset {
+            tree.insert("preset".into(), preset.clone().into());
+        }
+        Ok(toml::to_string(&tree).expect("a tree of values is TOML"))
+    }
+
     /// What it says of reading, which must be known before the kind of problem is.
     pub fn data(&self) -> Result<DataConfig, Error> {
         Ok(self.resolve(ProblemKind::Regression)?.data)
@@ -122,29 +157,14 @@ impl Config {
         file: Option<(&str, &str)>,
         overrides: &[String],
     ) -> Result<Self, ConfigError> {
-        let parse = |name: &str, text: &str| {
-            text.parse::<Table>().map_err(|e| ConfigError::Invalid {
-                file: name.into(),
-                reason: e.to_string().trim_end().into(),
-            })
-        };
-        let mut from_file = match file {
-            Some((name, text)) => parse(name, text)?,
-            None => Table::new(),
-        };
-        let named = match from_file.remove("preset") {
+        let mut upper = over_presets(file, overrides)?;
+        let named = match upper.remove("preset") {
             None => None,
             Some(Value::String(name)) => Some(name),
             Some(other) => return Err(ConfigError::Preset { given: other.to_string() }),
         };
-        let mut upper = from_file;
-        rename(&mut upper);
-        for given in overrides {
-            let mut line = assignment(given)?;
-            rename(&mut line);
-            merge(&mut upper, line);
-        }
         let mut tree = parse("preset default", DEFAULT)?;
+        let known = tree.clone();
         let (paper, ensemble) = match preset.map(str::to_owned).or(named).as_deref() {
             None | Some("default" | "ensemble") => (false, true),
             Some("single") => (false, false),
@@ -200,12 +220,37 @@ impl Config {
         }
         merge(&mut tree, upper);
         let place = file.map_or("configuration", |(name, _)| name);
-        let config: Self = Value::Table(tree).try_into().map_err(|e: toml::de::Error| {
-            ConfigError::Invalid { file: place.into(), reason: e.to_string().trim_end().into() }
-        })?;
+        let config: Self =
+            Value::Table(tree).try_into().map_err(|e: toml::de::Error| ConfigError::Invalid {
+                file: place.into(),
+                reason: unknown_key::explained(e.to_string().trim_end(), &known),
+            })?;
         config.check().map_err(|reason| ConfigError::Invalid { file: place.into(), reason })?;
         Ok(config)
     }
+}
+
+fn parse(name: &str, text: &str) -> Result<Table, ConfigError> {
+    let invalid = |e: toml::de::Error| ConfigError::Invalid {
+        file: name.into(),
+        reason: e.to_string().trim_end().into(),
+    };
+    text.parse().map_err(invalid)
+}
+
+/// What lies over the presets: the file, which may name one, and single keys.
+fn over_presets(file: Option<(&str, &str)>, overrides: &[String]) -> Result<Table, ConfigError> {
+    let mut upper = match file {
+        Some((name, text)) => parse(name, text)?,
+        None => Table::new(),
+    };
+    rename(&mut upper);
+    for given in overrides {
+        let mut line = assignment(given)?;
+        rename(&mut line);
+        merge(&mut upper, line);
+    }
+    Ok(upper)
 }
 
 /// A `key=value` as a tree.
@@ -219,7 +264,7 @@ fn assignment(given: &str) -> Result<Table, ConfigError> {
 }
 
 /// Keys that were renamed: old and new. The old ones go on working.
-const RENAMED: [(&str, &str, &str); 8] = [
+pub(super) const RENAMED: [(&str, &str, &str); 8] = [
     ("train", "warm_epochs", "pretrain_epochs"),
     ("train", "warm_steps", "pretrain_min_steps"),
     ("train", "warm_max_steps", "pretrain_max_steps"),

@@ -30,4 +30,5 @@ mod refusals;
 mod round_trip;
 mod suggest;
 mod threads;
+mod tune;
 mod utilisation;
