@@ -157,7 +157,7 @@ impl Model {
     }
 }
 
-fn select(matrix: &Matrix, rows: &[usize]) -> Matrix {
+pub(super) fn select(matrix: &Matrix, rows: &[usize]) -> Matrix {
     let width = matrix.width;
     Matrix {
         x: rows.iter().flat_map(|row| &matrix.x[row * width..(row + 1) * width]).copied().collect(),
