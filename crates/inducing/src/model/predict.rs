@@ -188,7 +188,8 @@ impl Model {
         let rows = if targets == TargetUse::Needed {
             let (rows, dropped) = data::rows_with_targets(&table, &schema.targets.names())?;
             if dropped > 0 {
-                notes.push(format!("skipped {dropped} rows without a target"));
+                let rows = if dropped == 1 { "row" } else { "rows" };
+                notes.push(format!("skipped {dropped} {rows} without a target"));
             }
             Some(rows)
         } else {
@@ -196,9 +197,8 @@ impl Model {
         };
         let mut encoded = schema.encode(&table, rows.as_deref())?;
         for (column, count) in std::mem::take(&mut encoded.unseen) {
-            notes.push(format!(
-                "column `{column}`: {count} rows hold a category that was never seen in training"
-            ));
+            let rows = if count == 1 { "row holds" } else { "rows hold" };
+            notes.push(format!("column `{column}`: {count} {rows} a category that was never seen in training"));
         }
         let observed = match targets {
             TargetUse::Needed => Some(match schema.targets(&table, rows.as_deref())? {

@@ -159,7 +159,11 @@ fn partial_dependence_recovers_the_terms_of_a_sum_and_is_flat_for_noise() {
         .partial_dependence(&inputs, &all(&inputs), &["b", "a", "c", "nothing"], 0)
         .expect("rows of the model");
     let names: Vec<&str> = moved.iter().map(|moved| moved.name.as_str()).collect();
-    assert_eq!(names, ["b", "a", "c"], "in the order that was asked for; there is no such column as the last");
+    assert_eq!(
+        names,
+        ["b", "a", "c"],
+        "in the order that was asked for; there is no such column as the last"
+    );
     let worst = |k: usize, term: &dyn Fn(f64) -> f64| {
         let PartialDependence { grid: DependenceGrid::Numbers { values, .. }, curves, rows: 200, .. } =
             &moved[k]

@@ -53,9 +53,7 @@ impl GridColumn<'_> {
 
     /// Rows in which the column's value is known.
     fn known<'a>(&'a self, matrix: &'a Matrix, rows: &'a [usize]) -> impl Iterator<Item = usize> + 'a {
-        let known = |row: &usize| {
-            !matrix.absent.get(row).is_some_and(|absent| absent.contains(&self.at))
-        };
+        let known = |row: &usize| !matrix.absent.get(row).is_some_and(|absent| absent.contains(&self.at));
         rows.iter().copied().filter(known)
     }
 
@@ -119,11 +117,10 @@ impl GridColumn<'_> {
         let set = cells.iter().rposition(|cell| *cell != 0.0);
         let last = cells.len().saturating_sub(1);
         match (self.encoding, set) {
-            (Encoding::Boolean { missing: true, .. } | Encoding::Category { missing: true, .. }, Some(at))
-                if at == last =>
-            {
-                "(missing)".into()
-            }
+            (
+                Encoding::Boolean { missing: true, .. } | Encoding::Category { missing: true, .. },
+                Some(at),
+            ) if at == last => "(missing)".into(),
             (Encoding::Boolean { .. }, set) => if set.is_some() { "true" } else { "false" }.into(),
             (Encoding::Category { levels, .. }, Some(at)) => {
                 levels.get(at).cloned().unwrap_or_else(|| "(other)".into())
@@ -144,8 +141,7 @@ mod tests {
 
     #[test]
     fn numbers_move_in_equal_steps_and_few_values_are_all_taken() {
-        let encoding =
-            Encoding::Number { impute: 0.0, scale: Scale::None, one_hot: vec![], missing: true };
+        let encoding = Encoding::Number { impute: 0.0, scale: Scale::None, one_hot: vec![], missing: true };
         let ranges = [0..1, 2..3];
         let column = column(&encoding, &ranges);
         // Value, another column, indicator of a missing value: row 0 is missing, row 1 is wild.
