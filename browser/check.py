@@ -2,9 +2,11 @@
 
     browser/check      installs what it needs into .venv-browser; IGN_BINARY overrides target/release/ign
 
-No console message, no request, every figure with title, axes and caption, and hovering shows the example.
+No console message, no request, every figure with title, axes and caption, hovering shows the example, tables are saved as
+CSV, and the page says the same without its script.
 """
 
+import csv
 import json
 import os
 import shutil
@@ -14,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page, TimeoutError, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, TimeoutError, sync_playwright
 
 import sets
 
@@ -93,6 +95,65 @@ def appears(locator: Locator) -> bool:
     return True
 
 
+def tables(page: Page, name: str) -> None:
+    """Every table of numbers has a button that saves it, with numbers that other programs read."""
+    shown, buttons = page.locator("table.metrics"), page.locator("button.csv")
+    expect(f"{name}: every table has a CSV button", shown.count() == buttons.count(), f"{shown.count()} and {buttons.count()}")
+    if not buttons.count():
+        return
+    # One inside of what is folded is not visible.
+    button = page.locator("button.csv:visible").first
+    with page.expect_download() as download:
+        button.click()
+    with open(download.value.path(), newline="", encoding="utf-8-sig") as file:
+        lines = list(csv.reader(file))
+    table = button.locator("xpath=preceding-sibling::div[1]/table")
+    rows = table.locator("tr").count()
+    expect(f"{name}: the CSV file has the table's rows", len(lines) == rows and len({len(line) for line in lines}) == 1, lines[:2])
+    odd = [cell for line in lines for cell in line if any(sign in cell for sign in "−\u00a0")]
+    expect(f"{name}: its numbers are plain", not odd, odd[:3])
+
+
+def thresholds(page: Page, name: str) -> None:
+    """The slider says what becomes of the rows, and marks the place on both curves."""
+    for box in page.locator(".threshold").all():
+        says = box.locator("output")
+        values = lambda: dict(zip(says.locator("dt").all_inner_texts(), says.locator("dd").all_inner_texts()))
+        whole = lambda key: int(values()[key].replace(",", ""))
+        slider = box.locator("input")
+        slider.evaluate("e => { e.value = e.min; e.dispatchEvent(new Event('input')); }")
+        expect(f"{name}: the lowest threshold finds all", values()["Recall"] == "100\u00a0%" and whole("False negatives") == 0, values())
+        before = whole("True positives") + whole("False positives")
+        slider.evaluate("e => { e.value = e.max; e.dispatchEvent(new Event('input')); }")
+        after = whole("True positives") + whole("False positives")
+        expect(f"{name}: the highest flags fewer rows", after < before, f"{before} and {after}")
+        counts = ["True positives", "False positives", "False negatives", "True negatives"]
+        expect(f"{name}: no row is lost at a threshold", sum(map(whole, counts)) == before, values())
+        marks = page.locator(f"[id='{box.get_attribute('data-of')}'] svg .at[visibility=visible]").count()
+        expect(f"{name}: both curves mark the threshold", marks == 2, marks)
+
+
+def folded(page: Page, name: str) -> None:
+    """What is for experts is folded, and a link to it opens it."""
+    experts = page.locator("details.experts").first
+    expect(f"{name}: what is for experts is folded", not experts.evaluate("e => e.open"))
+    section = experts.locator("section").first.get_attribute("id")
+    page.locator(f"nav a[href='#{section}']").click()
+    expect(f"{name}: a link opens it", appears(page.locator(f"[id='{section}'] figure").first))
+    page.evaluate("document.querySelectorAll('details.experts').forEach(e => { e.open = true; })")
+
+
+def without_script(browser: Browser, name: str, path: Path) -> None:
+    """The text and the figures are there, and nothing that needs the script."""
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 800, "height": 800})
+    page = context.new_page()
+    page.goto(path.as_uri())
+    seen = page.locator(".verdict:visible, figure:visible").count()
+    expect(f"{name}: readable without the script", seen >= 4, seen)
+    expect(f"{name}: shows no control that needs it", page.locator(".js:visible").count() == 0)
+    context.close()
+
+
 def check(page: Page, name: str, path: Path) -> None:
     messages, requests = [], []
     page.on("console", lambda message: messages.append(message.text))
@@ -118,6 +179,13 @@ def check(page: Page, name: str, path: Path) -> None:
     })""")
     figures = page.locator("figure").count()
     expect(f"{name}: {figures} figures with title, axes, ticks and caption", figures >= 4 and not lacking, lacking)
+
+    verdict = " ".join(page.locator(".verdict").all_inner_texts())
+    expect(f"{name}: a verdict comes first", verdict.startswith("On ") and " rows" in verdict, verdict)
+    expect(f"{name}: no replacement character", "\ufffd" not in page.locator("body").inner_text())
+    tables(page, name)
+    thresholds(page, name)
+    folded(page, name)
 
     plots = json.loads(page.locator("#data").text_content())["plots"]
     expect(f"{name}: at least one interactive figure", len(plots) >= 1, plots.keys())
@@ -146,7 +214,7 @@ def check(page: Page, name: str, path: Path) -> None:
         expect(f"{name}: Escape hides it on {plot}", not tooltip.is_visible(), "a tooltip")
 
     headings = page.locator("h2, h3").all_inner_texts()
-    for heading in ["Summary", "Uncertainty and calibration", "Training"]:
+    for heading in ["Summary", "Uncertainty and calibration", "For experts", "Training"]:
         expect(f"{name}: has the section {heading}", heading in headings, headings)
     nan = page.evaluate("""() => [...document.querySelectorAll("svg *")].flatMap(e =>
         [...e.attributes].filter(a => a.name !== "href" && /NaN|Infinity/.test(a.value)).map(a => e.tagName + " " + a.name + "=" + a.value.slice(0, 80)))""")
@@ -177,6 +245,7 @@ def main() -> None:
             page = browser.new_page(viewport={"width": 1280, "height": 800})
             check(page, name, path)
             page.close()
+            without_script(browser, name, path)
         browser.close()
     print(f"{passed} passed, {failed} failed")
     sys.exit(failed > 0)

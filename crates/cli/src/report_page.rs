@@ -13,7 +13,8 @@ use inducing::explain::{Observed, RefineOptions};
 use inducing::nn::EncoderShape;
 use inducing::{Dataset, Model};
 use report::{
-    Figure, GatherRequest, InducingRequest, InputSet, MAX_SHOWN_POINTS, NEAREST_EXAMPLES, RunRecord, gather,
+    EvaluatedRows, Figure, GatherRequest, InducingRequest, InputSet, MAX_SHOWN_POINTS, NEAREST_EXAMPLES,
+    RunRecord, gather,
 };
 use std::path::{Path, PathBuf};
 
@@ -104,17 +105,27 @@ pub(crate) fn write_training_report(
 ) -> Result<(), Failure> {
     let [train, validation, test] = prepared.parts();
     let own = model.out_of_fold().filter(|_| test.is_empty());
-    let (rows, words) = match (test, validation) {
-        ([], []) if own.is_some() => (
-            own.map_or(train, |own| &own.rows),
+    let (rows, kind, words) = match (test, validation, own) {
+        ([], [], Some(own)) => (
+            &own.rows[..],
+            EvaluatedRows::OutOfFold,
             "the training rows, each predicted by members of the ensemble that never saw it",
         ),
-        ([], []) => (train, "the training rows themselves, which says little about new ones"),
-        ([], validation) => (
+        ([], [], None) => {
+            (train, EvaluatedRows::Training, "the training rows themselves, which says little about new ones")
+        }
+        ([], validation, _) => (
             validation,
+            EvaluatedRows::Validation,
             "the validation part (these rows also chose the epoch and calibrated the uncertainties)",
         ),
-        (test, _) => (test, "the test part, which was not used for training"),
+        (test, ..) => (test, EvaluatedRows::Unseen, "the test part, which was not used for training"),
+    };
+    let part = match kind {
+        EvaluatedRows::Unseen => Some("test"),
+        EvaluatedRows::Validation => Some("validation"),
+        EvaluatedRows::OutOfFold => Some("out_of_fold"),
+        EvaluatedRows::Training | EvaluatedRows::Given => None,
     };
     let renderer = ExampleRenderer::new(prepared.inputs(), data, &model.header().schema, None);
     let set = |rows, words: &str| InputSet {
@@ -131,6 +142,7 @@ pub(crate) fn write_training_report(
             inducing: inducing_request(model, set(rows, words), set(train, "the training part")),
             observed: &observed,
             out_of_fold: own,
+            part,
             seconds: times.by_epoch(model.header()),
             page_share: 1.0,
         },
@@ -138,6 +150,7 @@ pub(crate) fn write_training_report(
     let report = RunRecord {
         title: title(&[out.to_owned()], model),
         evaluated_on: words.into(),
+        rows: kind,
         generator: generator(),
         notes: prepared.notices.iter().map(ToString::to_string).chain(cautions(model, rows.len())).collect(),
         models: vec![record],

@@ -5,17 +5,18 @@ use std::borrow::Cow;
 /// Text or an attribute value, in HTML and SVG alike.
 ///
 /// Control characters are not allowed in XML 1.0, and characters that change the direction of writing could make one
-/// name look like another: both become U+FFFD. Line breaks and tabs become spaces.
+/// name look like another: both become U+FFFD. Isolates only keep a name apart from what is around it, which the page does
+/// by its style: they are left out. Line breaks and tabs become spaces.
 pub(crate) fn text(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
-    for c in raw.chars() {
+    for c in raw.chars().filter_map(harmless) {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            _ => out.push(harmless(c)),
+            c => out.push(c),
         }
     }
     out
@@ -23,15 +24,16 @@ pub(crate) fn text(raw: &str) -> String {
 
 /// The same for JSON: without the escapes of mark-up.
 pub(crate) fn plain(raw: &str) -> String {
-    raw.chars().map(harmless).collect()
+    raw.chars().filter_map(harmless).collect()
 }
 
-fn harmless(c: char) -> char {
+fn harmless(c: char) -> Option<char> {
     match c {
-        '\t' | '\n' | '\r' | '\u{2028}' | '\u{2029}' => ' ',
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
-        c if c.is_control() => '\u{fffd}',
-        c => c,
+        '\u{2066}'..='\u{2069}' => None,
+        '\t' | '\n' | '\r' | '\u{2028}' | '\u{2029}' => Some(' '),
+        '\u{202a}'..='\u{202e}' | '\u{fffe}' | '\u{ffff}' => Some('\u{fffd}'),
+        c if c.is_control() => Some('\u{fffd}'),
+        c => Some(c),
     }
 }
 
@@ -80,6 +82,12 @@ mod tests {
     fn names_are_never_markup() {
         assert_eq!(text("<b a=\"1\">&'"), "&lt;b a=&quot;1&quot;&gt;&amp;&#39;");
         assert_eq!(text("a\u{0}b\u{1b}c\nd\u{202e}e"), "a\u{fffd}b\u{fffd}c d\u{fffd}e");
+    }
+
+    #[test]
+    fn an_isolated_name_is_the_name() {
+        assert_eq!(text("\u{2068}malignant\u{2069}"), "malignant");
+        assert_eq!(plain("\u{2067}\u{5d0}\u{2069}"), "\u{5d0}");
     }
 
     #[test]

@@ -8,11 +8,12 @@
 //! [`RunRecord`] holds plain values, so a page can also be made without a model. Nothing here reads or writes files.
 //!
 //! ```
-//! use inducing_report::{RunRecord, render};
+//! use inducing_report::{EvaluatedRows, RunRecord, render};
 //!
 //! let run = RunRecord {
 //!     title: "House prices".into(),
 //!     evaluated_on: "the test split".into(),
+//!     rows: EvaluatedRows::Unseen,
 //!     generator: "example 1.0".into(),
 //!     notes: vec!["12 rows without a price were dropped".into()],
 //!     models: Vec::new(), // usually from `gather`

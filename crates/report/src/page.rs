@@ -9,7 +9,7 @@ use std::fmt::Write;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// SHA-256 of [`SCRIPT`] for the content security policy; a test computes it anew.
-const SCRIPT_HASH: &str = "RBV54I5R9Cr0uBLzwOlKzJHJGuaHr5UBPiW9SRxfT7M=";
+const SCRIPT_HASH: &str = "06kQ+nhKF5cR0yaV0zEorenHPvSbNTIgG/AmJXYlYzg=";
 
 /// One self-contained HTML page.
 ///
@@ -17,10 +17,11 @@ const SCRIPT_HASH: &str = "RBV54I5R9Cr0uBLzwOlKzJHJGuaHr5UBPiW9SRxfT7M=";
 /// always text, never mark-up; numbers that are not finite are left out of the figures.
 ///
 /// ```
-/// # use inducing_report::{RunRecord, render};
+/// # use inducing_report::{EvaluatedRows, RunRecord, render};
 /// let run = RunRecord {
 ///     title: "<b>Prices</b>".into(),
 ///     evaluated_on: "test.csv".into(),
+///     rows: EvaluatedRows::Given,
 ///     generator: "ign".into(),
 ///     notes: vec![],
 ///     models: vec![],
@@ -48,8 +49,8 @@ pub fn render(run: &RunRecord) -> String {
         subtitle(run),
         contents(&sections)
     );
-    for section in &sections {
-        write_section(&mut out, section);
+    for part in sections.chunk_by(|a, b| a.expert == b.expert) {
+        write_part(&mut out, part);
     }
     let _ = write!(
         out,
@@ -128,12 +129,37 @@ fn rows(target: &TargetRecord) -> (usize, usize) {
 
 fn contents(sections: &[Section]) -> String {
     let mut out = String::from("<nav aria-label=\"Contents\"><ol>");
+    let mut before = false;
     for section in sections {
-        let class = if section.level > 2 { " class=\"sub\"" } else { "" };
+        if section.expert && !before {
+            let class = if section.level > 2 { " class=\"sub\"" } else { "" };
+            let _ = write!(out, "<li{class}><a href=\"#{}-experts\">For experts</a>", section.id);
+        }
+        before = section.expert;
+        let class = if section.level > 2 || section.expert { " class=\"sub\"" } else { "" };
         let heading = escape::text(&escape::truncate(&section.heading, 32));
         let _ = write!(out, "<li{class}><a href=\"#{}\">{heading}</a>", section.id);
     }
     out + "</ol></nav>\n"
+}
+
+/// Sections one after the other; those for experts behind a click.
+fn write_part(out: &mut String, sections: &[Section]) {
+    let [first, ..] = sections else { return };
+    if first.expert {
+        let level = first.level;
+        let names: Vec<String> = sections.iter().map(|s| escape::text(&s.heading).to_lowercase()).collect();
+        let _ = writeln!(
+            out,
+            "<details class=\"experts\" id=\"{}-experts\"><summary><h{level}>For experts</h{level}> <span class=\"quiet\">{}</span></summary>",
+            first.id,
+            names.join(", ")
+        );
+    }
+    sections.iter().for_each(|section| write_section(out, section));
+    if first.expert {
+        out.push_str("</details>\n");
+    }
 }
 
 fn write_section(out: &mut String, section: &Section) {
@@ -149,7 +175,12 @@ fn write_section(out: &mut String, section: &Section) {
         match block {
             Block::Html(html) => out.push_str(html),
             Block::Figures(figures) => {
-                out.push_str("<div class=\"figures\">\n");
+                let thirds = figures.iter().any(|drawn| drawn.placement == Placement::Third);
+                out.push_str(if thirds {
+                    "<div class=\"figures thirds\">\n"
+                } else {
+                    "<div class=\"figures\">\n"
+                });
                 let half = |drawn: &PageFigure| drawn.placement == Placement::Half;
                 // The last of an odd number of halves would stand beside nothing.
                 let alone = figures.iter().filter(|d| half(d)).count() % 2 == 1;
@@ -167,7 +198,7 @@ fn write_section(out: &mut String, section: &Section) {
 fn write_figure(out: &mut String, drawn: &PageFigure, placement: Placement) {
     let Figure { name, title, svg } = &drawn.figure;
     let class = match placement {
-        Placement::Half => "",
+        Placement::Third | Placement::Half => "",
         Placement::Side => " class=\"side\"",
         Placement::Full => " class=\"full\"",
     };

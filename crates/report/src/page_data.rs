@@ -1,7 +1,7 @@
 //! Data for the page's script: examples, predictions, and what each mark stands for.
 
 use crate::example_pool::{self, ExamplePool};
-use crate::sections::{Block, Section, class_name, unit};
+use crate::sections::{Block, Section, class_name, thresholds, unit};
 use crate::{ModelRecord, RunRecord, TargetRecord, escape};
 use serde_json::{Map, Value, json};
 
@@ -73,6 +73,7 @@ fn target_json(target: &TargetRecord) -> Value {
                 "p": all(&|p| p.p),
                 "pTruth": all(&|p| p.p_truth),
                 "entropy": all(&|p| p.entropy),
+                "thresholds": thresholds::data(record),
             });
             if record.has_latent_variance {
                 value["mean"] = json!(all(&|p| p.latent_mean));

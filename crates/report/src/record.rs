@@ -1,12 +1,17 @@
 //! Everything that a page shows, as plain values: [`gather`](crate::gather) computes it, [`render`](crate::render)
 //! draws it. Any number may be NaN or infinite and any string may be hostile: rendering copes with both.
 
+mod baselines;
 pub(crate) mod conditional;
+mod thresholds;
 
+pub use baselines::{Baseline, BaselineComparison, EvaluatedRows};
 pub use conditional::{
     CoverageSlice, FamiliarityAccuracy, FamiliarityCoverage, SlicedColumn, SlicedCoverage,
 };
+pub use thresholds::{ClassThresholds, OperatingPoint};
 
+use inducing::explain::PartialDependence;
 use inducing::metrics::ClassMetrics;
 use inducing::metrics::Metrics;
 
@@ -17,6 +22,8 @@ pub struct RunRecord {
     pub title: String,
     /// The evaluation data, in words: `test.csv` or `the test split of houses.csv`.
     pub evaluated_on: String,
+    /// What the models can have known of it.
+    pub rows: EvaluatedRows,
     /// Program and version that made the record.
     pub generator: String,
     /// Warnings and remarks for the reader.
@@ -44,6 +51,8 @@ pub struct ModelRecord {
     pub networks: Vec<NetworkRecord>,
     /// Permutation importance of the columns; `None` for images and graphs.
     pub importance: Option<PermutationImportance>,
+    /// Partial dependence on the most important columns, most important first; empty for images and graphs.
+    pub dependence: Vec<PartialDependence>,
     /// Where the nearest examples of the inducing points come from.
     pub nearest_from: DataSource,
     /// Which inputs were assigned to the inducing points.
@@ -119,6 +128,10 @@ pub struct RegressionRecord {
     pub name: String,
     /// Over all rows.
     pub metrics: Metrics,
+    /// Median absolute error of all rows.
+    pub median_error: f64,
+    /// Simple models on the same rows, or on others that say so; `None` where none is known.
+    pub baselines: Option<BaselineComparison<Metrics>>,
     /// The plotted rows: the most uncertain, the worst, and a random sample of the rest.
     pub points: Vec<RegressionPoint>,
     /// Coverage of central prediction intervals of increasing level.
@@ -177,6 +190,10 @@ pub struct ClassificationRecord {
     pub classes: Vec<String>,
     /// Over all rows; holds the reliability with and without recalibration.
     pub metrics: ClassMetrics,
+    /// Simple models on the same rows, or on others that say so; `None` where none is known.
+    pub baselines: Option<BaselineComparison<ClassMetrics>>,
+    /// Of two classes the rarer against the other; of several each against the others, the most frequent first.
+    pub thresholds: Vec<ClassThresholds>,
     /// The plotted rows: the most uncertain, the worst, and a random sample of the rest.
     pub points: Vec<ClassificationPoint>,
     /// Risk–coverage curve: share of rows kept, most certain first, and their error rate.

@@ -114,7 +114,8 @@ const fill = (plot, id) => {
     title = (data.pool.examples[k] || [])[1] || "";
     if (target.classes) {
       const truth = target.truth[id], predicted = target.predicted[id];
-      lines.push(["True class", target.classes[truth]], ["Predicted", "\u2068" + target.classes[predicted] + "\u2069, " + percent(target.p[id])]);
+      lines.push(["True class", target.classes[truth]], ["Predicted", target.classes[predicted]],
+        ["with probability", percent(target.p[id])]);
       if (truth !== predicted) lines.push(["Probability of the true class", percent(target.pTruth[id])]);
       lines.push(["Entropy", number(target.entropy[id], 3) + " nats"]);
       if (target.mean) lines.push(["Latent mean", number(target.mean[id])], ["Latent std", number(target.std[id])]);
@@ -308,22 +309,97 @@ for (const id in data.plots) {
   box.addEventListener("blur", hide);
 }
 
+// Numbers of a table as other programs read them: 1,234 → 1234, −1×10⁻⁹ → -1e-9, 93 % → 0.93.
+const plain = text => {
+  const t = text.replace(/\s+/g, " ").trim();
+  const m = /^(−?)([\d,]*\d(?:\.\d+)?)(?:×10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?( %)?$/.exec(t);
+  if (!m) return /^[=+@-]/.test(t) ? "'" + t : t;
+  const power = m[3] ? [...m[3]].map(c => c === "⁻" ? "-" : "⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(c)).join("") : "0";
+  const x = Number(m[2].replace(/,/g, "") + "e" + power) * (m[1] ? -1 : 1);
+  return String(m[4] ? Number((x / 100).toPrecision(12)) : x);
+};
+const save = (parts, type, name) => {
+  const link = make("a");
+  link.href = URL.createObjectURL(new Blob(parts, { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+};
+document.querySelectorAll("table.metrics").forEach((table, k) => {
+  const name = table.dataset.name || "table-" + (k + 1);
+  const button = make("button", undefined, "CSV", "csv");
+  button.type = "button";
+  button.setAttribute("aria-label", "Save the table " + name + " as CSV");
+  button.addEventListener("click", () => {
+    const cell = e => { const t = plain(e.textContent); return /[",\n]/.test(t) ? '"' + t.replace(/"/g, '""') + '"' : t; };
+    const lines = [...table.rows].map(row => [...row.cells].map(cell).join(","));
+    // The mark tells spreadsheets that this is UTF-8.
+    save(["\ufeff" + lines.join("\r\n") + "\r\n"], "text/csv", name + ".csv");
+  });
+  table.parentElement.after(button);
+});
+
 // A figure as a file: its attributes hold the colours of the light page.
 for (const link of document.querySelectorAll("a.svg")) {
   link.addEventListener("click", e => {
     e.preventDefault();
     const figure = link.closest("figure"), copy = figure.querySelector("svg").cloneNode(true);
-    copy.querySelectorAll(".ring").forEach(r => r.remove());
-    const file = new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" });
-    const save = make("a");
-    save.href = URL.createObjectURL(file);
-    save.download = figure.id + ".svg";
-    save.click();
-    setTimeout(() => URL.revokeObjectURL(save.href), 10000);
+    copy.querySelectorAll(".ring, .at").forEach(r => r.remove());
+    save([new XMLSerializer().serializeToString(copy)], "image/svg+xml", figure.id + ".svg");
   });
 }
 
-// The table of contents follows the reader; lists open for printing.
+// The threshold: what becomes of the rows, and where it is on both curves.
+for (const box of document.querySelectorAll(".threshold")) {
+  const section = document.getElementById(box.dataset.of), slider = box.querySelector("input");
+  const choice = box.querySelector("select"), said = box.querySelector("output");
+  const which = /^m(\d+)-/.exec(box.dataset.of), model = data.models[which ? which[1] - 1 : 0];
+  const curves = model.targets.map(t => t.thresholds).find(t => t && t.length);
+  const marks = [...section.querySelectorAll("figure svg[data-area]")].map(svg => [svg, draw("circle", svg, { class: "at", r: 6, visibility: "hidden" })]);
+  const update = () => {
+    const { positives, negatives, points } = curves[choice ? choice.value : 0];
+    const [threshold, right, wrong] = points[slider.value];
+    const precision = right / (right + wrong), recall = right / positives, mistaken = wrong / negatives;
+    said.replaceChildren();
+    const list = make("dl", said);
+    for (const [name, value] of [["Threshold", percent(threshold)], ["Precision", percent(precision)], ["Recall", percent(recall)],
+      ["True positives", number(right)], ["False positives", number(wrong)], ["False negatives", number(positives - right)],
+      ["True negatives", number(negatives - wrong)]]) {
+      const entry = make("div", list);
+      make("dt", entry, name);
+      make("dd", entry, value);
+    }
+    slider.setAttribute("aria-valuetext", "threshold " + percent(threshold) + ", precision " + percent(precision) + ", recall " + percent(recall));
+    marks.forEach(([svg, mark], k) => {
+      const [left, top, width, height] = svg.dataset.area.split(" ").map(Number);
+      const [x, y] = k ? [mistaken, recall] : [recall, precision];
+      mark.setAttribute("cx", left + width * x);
+      mark.setAttribute("cy", top + height * (1 - y));
+      mark.setAttribute("visibility", "visible");
+    });
+  };
+  // To the right is a higher threshold; the first is the one that the most probable of two classes has.
+  const start = () => {
+    const { points } = curves[choice ? choice.value : 0];
+    const half = points.findIndex(point => point[0] >= 0.5);
+    slider.max = points.length - 1;
+    slider.value = half < 0 ? points.length - 1 : half;
+    update();
+  };
+  curves.forEach(curve => curve.points.reverse());
+  slider.addEventListener("input", update);
+  if (choice) choice.addEventListener("change", start);
+  start();
+}
+
+// The table of contents follows the reader; what is folded opens for a link and for printing.
+const reveal = () => {
+  const target = location.hash && document.getElementById(location.hash.slice(1));
+  if (!target) return;
+  for (let e = target.closest("details"); e; e = e.parentElement.closest("details")) e.open = true;
+  target.scrollIntoView();
+};
+addEventListener("hashchange", reveal);
 const links = new Map([...document.querySelectorAll("nav a")].map(a => [a.hash.slice(1), a]));
 if ("IntersectionObserver" in window) {
   const seen = new IntersectionObserver(entries => {
@@ -336,9 +412,9 @@ if ("IntersectionObserver" in window) {
       if (list.scrollWidth > list.clientWidth) list.scrollLeft = link.offsetLeft - list.offsetLeft - 40;
     }
   }, { rootMargin: "-20% 0px -70% 0px" });
-  document.querySelectorAll("main > section").forEach(s => seen.observe(s));
+  document.querySelectorAll("main section").forEach(s => seen.observe(s));
 }
-addEventListener("beforeprint", () => document.querySelectorAll("section > details").forEach(d => { d.open = true; }));
+addEventListener("beforeprint", () => document.querySelectorAll("section > details, .experts").forEach(d => { d.open = true; }));
 document.addEventListener("keydown", e => { if (e.key === "Escape") hide(); });
 addEventListener("scroll", () => {
   if (tip.hidden || innerWidth <= 640) return;

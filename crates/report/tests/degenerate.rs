@@ -3,6 +3,7 @@
 mod fixtures;
 
 use fixtures::*;
+use inducing::explain::DependenceGrid;
 use inducing_report::*;
 
 /// Renders everything; no figure has a coordinate that is not a number.
@@ -109,6 +110,7 @@ fn nothing_needs_to_be_there() {
     model.networks[0].inducing.clear();
     model.features = None;
     model.importance = None;
+    model.dependence.clear();
     model.facts.clear();
     let html = check("no inducing points", &page(model.clone()));
     assert!(!html.contains("id=\"inducing\"") && !html.contains("id=\"features\""));
@@ -234,6 +236,7 @@ fn set_all(model: &mut ModelRecord, value: f64) {
                 let m = &mut r.metrics;
                 (m.rmse, m.mae, m.r2, m.nll, m.crps) = (value, value, Some(value), value, value);
                 (m.coverage_50, m.coverage_90, m.coverage_95, m.sharpness) = (value, value, value, value);
+                r.median_error = value;
                 for bin in &mut r.by_familiarity {
                     (bin.range, bin.coverage_95, bin.coverage_50) = ([value; 2], value, value);
                     (bin.mean_std, bin.rmse) = (value, value);
@@ -254,6 +257,10 @@ fn set_all(model: &mut ModelRecord, value: f64) {
                 }
                 let m = &mut r.metrics;
                 (m.accuracy, m.nll, m.brier, m.ece, m.auroc) = (value, value, value, value, Some(value));
+                for curve in &mut r.thresholds {
+                    (curve.average_precision, curve.auroc) = (value, value);
+                    curve.points.iter_mut().for_each(|point| point.threshold = value);
+                }
                 let before = m.uncalibrated.iter_mut().flat_map(|u| &mut u.reliability);
                 for bin in m.reliability.iter_mut().chain(before) {
                     (bin.confidence, bin.accuracy) = (Some(value), Some(value));
@@ -285,6 +292,19 @@ fn set_all(model: &mut ModelRecord, value: f64) {
             if let Some(refined) = &mut point.refined {
                 (refined.distance_before, refined.distance_after) = (value, value);
             }
+        }
+    }
+    for moved in &mut model.dependence {
+        match &mut moved.grid {
+            DependenceGrid::Numbers { values, deciles } => {
+                values.fill(value);
+                deciles.fill(value);
+            }
+            DependenceGrid::Levels { shares, .. } => shares.fill(value),
+        }
+        for curve in &mut moved.curves {
+            curve.mean.fill(value);
+            curve.std.fill(value);
         }
     }
     for column in model.importance.iter_mut().flat_map(|i| &mut i.columns) {
@@ -326,6 +346,7 @@ fn control_characters_reach_neither_html_nor_svg_nor_json() {
     for column in rows.importance.iter_mut().flat_map(|i| &mut i.columns) {
         column.name = hostile.into();
     }
+    rows.dependence = dependence(&[hostile.into(), hostile.into()], 1);
     for point in &mut rows.networks[0].inducing {
         point.pseudo_label = hostile.into();
         point.nearest.iter_mut().for_each(|near| near.truth = hostile.into());
@@ -344,6 +365,7 @@ fn control_characters_reach_neither_html_nor_svg_nor_json() {
         let run = RunRecord {
             title: hostile.into(),
             evaluated_on: hostile.into(),
+            rows: EvaluatedRows::Given,
             generator: hostile.into(),
             notes: vec![hostile.into()],
             models: vec![model],

@@ -3,6 +3,7 @@
 mod fixtures;
 
 use fixtures::*;
+use inducing::explain::DependenceGrid;
 use inducing_report::*;
 use std::time::Instant;
 
@@ -43,6 +44,10 @@ fn with_evil_names() -> Vec<RunRecord> {
         importance.metric = EVIL.into();
         importance.columns[0].name = COMMENT.into();
     }
+    rows.dependence = dependence(&[EVIL.into(), COMMENT.into()], 2);
+    if let DependenceGrid::Levels { names, .. } = &mut rows.dependence[1].grid {
+        names.fill(EVIL.into());
+    }
     rows.nearest_from.description = EVIL.into();
     rows.assigned_from.description = COMMENT.into();
     let mut target = number_target(EVIL, 30, 1);
@@ -65,6 +70,7 @@ fn with_evil_names() -> Vec<RunRecord> {
     let evil = |model: ModelRecord| RunRecord {
         title: EVIL.into(),
         evaluated_on: COMMENT.into(),
+        rows: EvaluatedRows::Given,
         generator: EVIL.into(),
         notes: vec![EVIL.into(), COMMENT.into()],
         models: vec![model.clone(), model],
@@ -275,7 +281,9 @@ fn headings_are_the_words_of_the_field() {
         "Feature space",
         "Inducing points",
         "Training",
-        "Permutation importance",
+        "Which inputs matter",
+        "What happens as an input changes",
+        "For experts",
     ] {
         assert!(html.contains(&format!(">{heading}</h")), "{heading}");
     }
@@ -284,4 +292,77 @@ fn headings_are_the_words_of_the_field() {
     for title in ["Most confident mistakes", "Reliability diagram", "Confusion matrix"] {
         assert!(html.contains(&format!(">{title}<")), "{title}");
     }
+}
+
+#[test]
+fn the_inside_of_a_model_is_folded_away_but_for_images() {
+    let fold = |html: &str| html.find("<details class=\"experts\"").expect("a fold");
+    let at = |html: &str, id: &str| html.find(&format!("<section id=\"{id}\"")).expect("a section");
+    let rows = render(&page(numbers(30, 3, 6)));
+    for id in ["inducing", "features", "training", "configuration"] {
+        assert!(at(&rows, id) > fold(&rows), "{id}");
+    }
+    let order = ["summary", "importance", "dependence", "uncertainty"].map(|id| at(&rows, id));
+    assert!(order.is_sorted() && order[3] < fold(&rows), "{order:?}");
+    let pictures = render(&page(images(30, 12)));
+    assert!(at(&pictures, "inducing") < fold(&pictures) && at(&pictures, "training") > fold(&pictures));
+}
+
+#[test]
+fn a_threshold_is_a_table_without_the_script_and_curves_with_it() {
+    let two = render(&page(classes(60, 2, 9)));
+    assert!(two.contains("<th scope=col>True positives") && two.contains("<figure id=\"precision-recall\""));
+    assert!(
+        two.contains("<figure id=\"roc\"")
+            && two.contains("<div class=\"threshold js\" data-of=\"thresholds\">")
+    );
+    assert!(!two.contains("<select"), "there is one class to tell apart");
+    let three = render(&page(classes(60, 3, 9)));
+    assert_eq!(three.matches("<option").count(), 3);
+    assert!(three.contains("Means over the classes (macro): average precision 0.87, AUROC 0.93."));
+    let mut single = classes(60, 2, 9);
+    let TargetRecord::Classification(record) = &mut single.targets[0] else { panic!("classes") };
+    record.thresholds.clear();
+    assert!(!render(&page(single)).contains("id=\"thresholds\""));
+}
+
+#[test]
+fn simple_models_stand_beside_the_model() {
+    let html = render(&page(numbers(50, 3, 6)));
+    let table =
+        html.split("data-name=\"baselines-price\"").nth(1).and_then(|rest| rest.split("</table>").next());
+    let table = table.expect("a table");
+    for line in ["<b>This model</b>", "Linear", "Constant"] {
+        assert!(table.contains(&format!("<tr><th scope=row>{line}<td>")), "{line}: {table}");
+    }
+    assert_eq!(table.matches("<th scope=col>").count(), 6);
+}
+
+#[test]
+fn the_confusion_table_names_its_columns() {
+    let html = render(&page(classes(60, 3, 9)));
+    let table = html.split("data-name=\"confusion\"").nth(1).and_then(|rest| rest.split("</table>").next());
+    let heads = table.expect("a table").matches("<th scope=col>").count();
+    assert_eq!(heads, 4, "the true class, and one for each predicted class");
+    assert!(html.contains("<span class=\"quiet\">predicted</span> <span class=\"name\">virginica</span>"));
+}
+
+#[test]
+fn residuals_have_a_line_at_zero() {
+    let figures = figures(&page(numbers(50, 3, 6)));
+    let residuals = figures.iter().find(|figure| figure.name == "residuals").expect("a figure");
+    assert!(residuals.svg.contains("data-line") && residuals.svg.contains("Observed − predicted (price)"));
+}
+
+#[test]
+fn isolated_names_are_shown_without_replacement_characters() {
+    let mut model = classes(40, 2, 6);
+    let TargetRecord::Classification(record) = &mut model.targets[0] else { panic!("classes") };
+    record.classes = vec!["\u{2068}benign\u{2069}".into(), "malignant".into()];
+    let html = render(&page(model));
+    assert!(html.contains(">benign<") && !html.contains('\u{fffd}'));
+    assert!(
+        !html.contains("\\u2068") && !html.contains("<bdi"),
+        "nor are names isolated by control characters"
+    );
 }

@@ -12,7 +12,7 @@ use data::{DatasetPart, write_atomically};
 use inducing::Model;
 use inducing::dataset::Schema;
 use inducing::model::{EncodedData, TargetUse};
-use report::{GatherRequest, InputSet, ModelRecord, RunRecord, gather};
+use report::{EvaluatedRows, GatherRequest, InputSet, ModelRecord, RunRecord, gather};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -73,6 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let page = RunRecord {
         title: title(&args.models, &models[0]),
         evaluated_on: args.test.clone(),
+        rows: EvaluatedRows::Given,
         generator: generator(),
         models: records?,
         notes,
@@ -126,8 +127,16 @@ fn record(
     let evaluated = || input_set(&data, &rows, &examples, &args.test);
     let gather_with = |reference: InputSet<'_>| {
         let inducing = inducing_request(model, evaluated(), reference);
-        let out_of_fold = None;
-        gather(model, &GatherRequest { name, inducing, observed, out_of_fold, seconds, page_share: share })
+        let request = GatherRequest {
+            name,
+            inducing,
+            observed,
+            out_of_fold: None,
+            part: None,
+            seconds,
+            page_share: share,
+        };
+        gather(model, &request)
     };
     let Some(input) = &args.data else { return Ok(gather_with(evaluated())?) };
     let reference = read(args, path, model, input, DatasetPart::Train, TargetUse::IfPresent)?;

@@ -2,7 +2,7 @@
 
 use crate::fixture::{all, classes, encoded, fit, linear, model, noise, numbers, table, tiny, tiny_classes};
 use inducing::Model;
-use inducing::explain::{Observed, PseudoLabel};
+use inducing::explain::{DependenceGrid, Observed, PartialDependence, PseudoLabel};
 use inducing::model::Features;
 
 /// Every pair of an inducing point and an input: (similarity by the kernel's definition, distance).
@@ -142,4 +142,70 @@ fn the_history_follows_the_kernel_to_the_one_that_is_kept() {
     let [log_scale, log_gamma] = kernel.log_parameters();
     assert!((scale.ln() - log_scale).abs() < 1e-6 && (gamma.ln() - log_gamma).abs() < 1e-6);
     assert!(log.records.first().is_some_and(|r| r.kernel.is_none()), "pretraining has no kernel");
+}
+
+#[test]
+fn partial_dependence_recovers_the_terms_of_a_sum_and_is_flat_for_noise() {
+    let columns = |f: &dyn Fn(f64, f64) -> f64| {
+        let at = |shift: u64| move |i: u64| 2.0 * noise(shift + i) - 1.0;
+        let (a, b, c) = (at(0), at(10_000), at(20_000));
+        let column = |of: &dyn Fn(u64) -> f64| (0..600).map(of).collect::<Vec<f64>>();
+        table([("a", column(&a)), ("b", column(&b)), ("c", column(&c)), ("y", column(&|i| f(a(i), b(i))))])
+    };
+    let data = columns(&|a, b| 100.0 + 10.0 * a + 6.0 * b * b);
+    let model = model(&data, &tiny(&["train.pretrain_epochs=120", "train.epochs=20"]));
+    let inputs = encoded(&model, &data);
+    let moved = model
+        .partial_dependence(&inputs, &all(&inputs), &["b", "a", "c", "nothing"], 0)
+        .expect("rows of the model");
+    let names: Vec<&str> = moved.iter().map(|moved| moved.name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["b", "a", "c"],
+        "in the order that was asked for; there is no such column as the last"
+    );
+    let worst = |k: usize, term: &dyn Fn(f64) -> f64| {
+        let PartialDependence { grid: DependenceGrid::Numbers { values, .. }, curves, rows: 200, .. } =
+            &moved[k]
+        else {
+            panic!("a column of numbers, averaged over 200 rows: {:?}", moved[k])
+        };
+        assert_eq!((values.len(), curves.len()), (20, 1));
+        assert!(curves[0].std.iter().all(|std| *std > 0.0 && *std < 3.0), "{:?}", curves[0].std);
+        let centred = |y: Vec<f64>| {
+            let mean = y.iter().sum::<f64>() / y.len() as f64;
+            y.into_iter().map(|y| y - mean).collect::<Vec<_>>()
+        };
+        let expected = centred(values.iter().map(|x| term(*x)).collect());
+        let errors = centred(curves[0].mean.clone()).into_iter().zip(expected).map(|(a, b)| (a - b).abs());
+        errors.fold(0.0, f64::max)
+    };
+    // y varies by about 6; a small network leaves a tenth of that.
+    assert!(worst(0, &|b| 6.0 * b * b) < 0.8, "{moved:?}");
+    assert!(worst(1, &|a| 10.0 * a) < 0.8, "{moved:?}");
+    assert!(worst(2, &|_| 0.0) < 0.5, "{moved:?}");
+    let mean = moved[1].curves[0].mean.iter().sum::<f64>() / 20.0;
+    assert!((mean - 102.0).abs() < 0.7, "the mean of y is 102: {mean}");
+}
+
+#[test]
+fn partial_dependence_of_classes_is_their_mean_probability() {
+    let names = ["low", "middle", "top"];
+    let data = classes(300, &names, 0);
+    let model = model(&data, &tiny_classes(&[]));
+    let inputs = encoded(&model, &data);
+    let columns: Vec<&str> = match &model.header().schema {
+        inducing::dataset::Schema::Table(table) => table.inputs.iter().map(|c| c.name.as_str()).collect(),
+        _ => panic!("a table"),
+    };
+    let moved = model.partial_dependence(&inputs, &all(&inputs), &columns, 0).expect("rows of the model");
+    assert_eq!(moved.len(), columns.len());
+    for PartialDependence { curves, grid, .. } in &moved {
+        assert_eq!(curves.len(), 3);
+        for k in 0..grid.len() {
+            let sum: f64 = curves.iter().map(|curve| curve.mean[k]).sum();
+            assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+            assert!(curves.iter().all(|curve| (0.0..1.0).contains(&curve.std[k])));
+        }
+    }
 }

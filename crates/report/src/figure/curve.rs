@@ -12,6 +12,8 @@ pub(crate) struct Line {
     pub(crate) at: Vec<[f64; 2]>,
     /// Radius of the dot at each point; no dots if empty.
     pub(crate) dots: Vec<f64>,
+    /// Both ends of the error bar at each point; no bars if empty.
+    pub(crate) bars: Vec<[f64; 2]>,
 }
 
 /// Lines in one plot.
@@ -37,14 +39,14 @@ impl Curves<'_> {
         for line in &self.lines {
             line.draw(&mut canvas, &area);
         }
-        canvas.close(bottom, self.desc, "")
+        canvas.close(bottom, self.desc, &area.attribute())
     }
 }
 
 impl Line {
     /// A line without dots.
     pub(crate) fn new(paint: Paint, dash: &'static str, at: Vec<[f64; 2]>) -> Self {
-        Self { paint, dash, at, dots: Vec::new() }
+        Self { paint, dash, at, dots: Vec::new(), bars: Vec::new() }
     }
 
     /// The line has gaps where a value is not finite; a value between two gaps is a dot.
@@ -75,6 +77,14 @@ impl Line {
             &d,
             &format!("{dash}{lonely} stroke-linejoin=\"round\""),
         );
+        for (place, ends) in self.at.iter().zip(&self.bars) {
+            let [from, to] = ends.map(|end| area.at(place[0], end));
+            if let (Some([x, y0]), Some([_, y1])) = (from, to) {
+                let (left, y0, y1) = (coordinate(x - 3.0), coordinate(y0), coordinate(y1));
+                let d = format!("M{left} {y0}h6M{left} {y1}h6M{} {y0}V{y1}", coordinate(x));
+                canvas.line(self.paint, 1.4, &d, "");
+            }
+        }
         for (place, radius) in places.iter().zip(&self.dots) {
             if let Some([x, y]) = place
                 && *radius > 0.0

@@ -57,7 +57,12 @@ pub(crate) struct Frame<'a> {
 impl Frame<'_> {
     /// Draws everything but the data. Returns the plotting area and the height of the whole drawing.
     pub(crate) fn open(&self) -> (Canvas, Area, f64) {
-        let mut canvas = Canvas::new(WIDTH, self.title);
+        self.open_wide(WIDTH)
+    }
+
+    /// The same of another width.
+    pub(crate) fn open_wide(&self, width: f64) -> (Canvas, Area, f64) {
+        let mut canvas = Canvas::new(width, self.title);
         let top = legend::draw(&mut canvas, &self.legend, 34.0);
         let y_ticks = self.y.ticks(5);
         let area = Area::beneath(&mut canvas, self, top, &y_ticks);
@@ -104,6 +109,12 @@ impl Area {
             }
             wanted -= 1;
         }
+    }
+
+    /// Attributes of the drawing that tell the page's script where the area is.
+    pub(crate) fn attribute(&self) -> String {
+        let [left, top, width, height] = [self.left, self.top, self.width, self.height].map(coordinate);
+        format!(" data-area=\"{left} {top} {width} {height}\"")
     }
 
     pub(crate) fn right(&self) -> f64 {

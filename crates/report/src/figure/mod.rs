@@ -3,6 +3,7 @@
 pub(crate) mod axis;
 pub(crate) mod bars;
 pub(crate) mod curve;
+pub(crate) mod dependence;
 pub(crate) mod frame;
 pub(crate) mod gallery;
 pub(crate) mod legend;
@@ -41,6 +42,8 @@ pub(crate) struct PageFigure {
 /// Where a figure stands in the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Placement {
+    /// A third of a row.
+    Third,
     /// Half a row.
     Half,
     /// A row, with its caption beside it.

@@ -24,6 +24,16 @@ pub(crate) struct Group {
     pub(crate) marks: Vec<(i64, [f64; 2])>,
 }
 
+/// A dashed line for comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Guide {
+    None,
+    /// Where both values are the same.
+    Diagonal,
+    /// Where the vertical value is zero.
+    Zero,
+}
+
 /// A scatter plot.
 #[derive(Debug)]
 pub(crate) struct Scatter<'a> {
@@ -32,8 +42,8 @@ pub(crate) struct Scatter<'a> {
     pub(crate) frame: Frame<'a>,
     /// PageFigure in this order.
     pub(crate) groups: Vec<Group>,
-    /// Whether the diagonal is drawn.
-    pub(crate) diagonal: bool,
+    /// What is exact.
+    pub(crate) guide: Guide,
     pub(crate) desc: &'a str,
 }
 
@@ -58,14 +68,15 @@ impl Scatter<'_> {
             coordinate(width + 8.0),
             coordinate(height + 8.0)
         );
-        if self.diagonal {
-            let low = area.x.low.max(area.y.low);
-            let high = area.x.high.min(area.y.high);
-            if let (Some([x0, y0]), Some([x1, y1])) = (area.at(low, low), area.at(high, high)) {
-                let d =
-                    format!("M{} {}L{} {}", coordinate(x0), coordinate(y0), coordinate(x1), coordinate(y1));
-                canvas.line(MUTED, 1.2, &d, " stroke-dasharray=\"5 4\" data-line=\"\"");
-            }
+        let [low, high] = [area.x.low.max(area.y.low), area.x.high.min(area.y.high)];
+        let ends = match self.guide {
+            Guide::None => None,
+            Guide::Diagonal => area.at(low, low).zip(area.at(high, high)),
+            Guide::Zero => area.at(area.x.low, 0.0).zip(area.at(area.x.high, 0.0)),
+        };
+        if let Some(([x0, y0], [x1, y1])) = ends {
+            let d = format!("M{} {}L{} {}", coordinate(x0), coordinate(y0), coordinate(x1), coordinate(y1));
+            canvas.line(MUTED, 1.2, &d, " stroke-dasharray=\"5 4\" data-line=\"\"");
         }
         let mut order = Vec::new();
         for group in &self.groups {
@@ -104,11 +115,8 @@ impl Scatter<'_> {
         }
         canvas.body.push_str("</g>\n");
         let more = format!(
-            " data-area=\"{} {} {} {}\" data-x=\"{:e} {:e}\" data-y=\"{:e} {:e}\"",
-            coordinate(left),
-            coordinate(top),
-            coordinate(width),
-            coordinate(height),
+            "{} data-x=\"{:e} {:e}\" data-y=\"{:e} {:e}\"",
+            area.attribute(),
             area.x.low,
             area.x.high,
             area.y.low,

@@ -1,11 +1,13 @@
 //! From a model and labelled inputs to everything a page shows of them. Only this folder calls the library; the rest
 //! of the crate draws plain records.
 
+mod baselines;
 mod chance;
 mod conditional;
 mod inducing_points;
 mod summaries;
 mod targets;
+mod thresholds;
 
 pub use inducing_points::gather_inducing_points;
 
@@ -13,7 +15,9 @@ use crate::number_format::count;
 use crate::record::*;
 use inducing::Error;
 use inducing::dataset::Inputs;
-use inducing::explain::{ColumnImportance, Importance, Observed, Projection, RefineOptions};
+use inducing::explain::{
+    ColumnImportance, Importance, Observed, PartialDependence, Projection, RefineOptions,
+};
 use inducing::model::{Features, Model, OutOfFoldPredictions};
 use std::collections::BTreeMap;
 use targets::{classification, regression};
@@ -84,6 +88,9 @@ pub struct GatherRequest<'a> {
     pub observed: &'a Observed,
     /// Predictions of the evaluated rows where the model must not be asked: of training rows, out of fold.
     pub out_of_fold: Option<&'a OutOfFoldPredictions>,
+    /// The part of the training data that the evaluated rows are, as [`ModelHeader::metrics`](inducing::model::ModelHeader)
+    /// names it; `None` for other rows.
+    pub part: Option<&'a str>,
     /// Duration of each epoch by network, where it is known.
     pub seconds: Vec<Vec<Option<f64>>>,
     /// Share of the page that this model may fill, in (0, 1].
@@ -94,6 +101,8 @@ pub struct GatherRequest<'a> {
 pub const MAX_SHOWN_POINTS: usize = 64;
 /// Nearest examples that a page shows of each inducing point.
 pub const NEAREST_EXAMPLES: usize = 5;
+/// Columns whose partial dependence is measured, the most important ones.
+const DEPENDENCE_COLUMNS: usize = 6;
 /// With fewer rows the principal components are those of rows and inducing points together.
 const FEW_ROWS: usize = 10;
 
@@ -149,7 +158,7 @@ pub fn gather(model: &Model, request: &GatherRequest<'_>) -> Result<ModelRecord,
                 None => model.numbers_at(evaluated.inputs, evaluated.rows, &features, &asked)?,
             };
             let before = model.uncalibrated_numbers(latent);
-            regression(model, (&prediction, &before), y, max_points, &mut collector)
+            regression(model, (&prediction, &before), (y, request.part), max_points, &mut collector)
         }
         Observed::Classes(y) => {
             let own = request.out_of_fold.and_then(|own| own.predictions.as_classification());
@@ -157,10 +166,12 @@ pub fn gather(model: &Model, request: &GatherRequest<'_>) -> Result<ModelRecord,
                 Some(prediction) => prediction.clone(),
                 None => model.classes_at(evaluated.inputs, evaluated.rows, &features, &asked)?,
             };
-            classification(model, (&prediction, latent), y, max_points, &mut collector)?
+            classification(model, (&prediction, latent), (y, request.part), max_points, &mut collector)?
         }
     };
     let networks = inducing_points::networks(model, &features, &request.seconds, &mut collector)?;
+    let importance = importance(model, request)?;
+    let dependence = dependence(model, request, importance.as_ref())?;
     Ok(ModelRecord {
         name: request.name.clone(),
         facts: facts(model),
@@ -169,7 +180,8 @@ pub fn gather(model: &Model, request: &GatherRequest<'_>) -> Result<ModelRecord,
         targets,
         features: feature_space(model, &features, &plotted),
         networks,
-        importance: importance(model, request)?,
+        importance,
+        dependence,
         nearest_from: request.inducing.reference.source(),
         assigned_from: evaluated.source(),
     })
@@ -208,6 +220,21 @@ fn importance(model: &Model, request: &GatherRequest<'_>) -> Result<Option<Permu
     };
     let columns = columns.into_iter().map(effect).collect();
     Ok(Some(PermutationImportance { rows, repeats: shuffles, metric, columns }))
+}
+
+/// Of the most important columns; of the only one where there is nothing to rank.
+fn dependence(
+    model: &Model,
+    request: &GatherRequest<'_>,
+    importance: Option<&PermutationImportance>,
+) -> Result<Vec<PartialDependence>, Error> {
+    let InputSet { inputs, rows, .. } = request.inducing.evaluated;
+    let names = match importance {
+        Some(importance) => importance.columns.iter().map(|column| column.name.clone()).collect(),
+        None => columns(model),
+    };
+    let names: Vec<&str> = names.iter().take(DEPENDENCE_COLUMNS).map(String::as_str).collect();
+    model.partial_dependence(inputs, rows, &names, model.header().config.seed)
 }
 
 /// Names of the cells of a row.

@@ -57,6 +57,14 @@ pub(super) fn risk_curve(uncertainty: &[f64], loss: &[f64]) -> Vec<[f64; 2]> {
     (1..=steps).map(|s| s * n / steps).map(|kept| [kept as f64 / n as f64, means[kept - 1]]).collect()
 }
 
+/// The middle value, of an even number of values the mean of the two; not a number where there is none.
+pub(super) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    let at = |i: usize| values.get(i).copied().unwrap_or(f64::NAN);
+    if n % 2 == 1 { at(n / 2) } else { 0.5 * at(n.wrapping_sub(2) / 2) + 0.5 * at(n / 2) }
+}
+
 /// Counts of the finite values between equally spaced edges.
 pub(super) fn histogram(values: &[f64]) -> Histogram {
     let finite = || values.iter().copied().filter(|x| x.is_finite());
@@ -97,6 +105,12 @@ mod tests {
     fn risk_is_the_mean_loss_of_the_most_certain() {
         let curve = risk_curve(&[0.3, 0.1, 0.2, 0.4], &[3.0, 1.0, 2.0, 6.0]);
         assert_eq!(curve, [[0.25, 1.0], [0.5, 1.5], [0.75, 2.0], [1.0, 3.0]]);
+    }
+
+    #[test]
+    fn the_median_is_the_middle() {
+        assert_eq!((median(vec![9.0, 1.0, 2.0]), median(vec![4.0, 1.0, 2.0, 9.0])), (2.0, 3.0));
+        assert!(median(Vec::new()).is_nan());
     }
 
     #[test]

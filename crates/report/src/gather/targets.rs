@@ -1,8 +1,9 @@
 //! Predictions against the truth: points, curves and histograms of each target.
 
 use super::conditional::{EvaluatedTable, familiarity_bins};
-use super::summaries::{histogram, risk_curve, subsample};
-use super::{ExampleCollector, Origin};
+use super::summaries::{histogram, median, risk_curve, subsample};
+use super::thresholds::thresholds;
+use super::{ExampleCollector, Origin, baselines};
 use crate::record::conditional::LEVEL;
 use crate::record::*;
 use inducing::Error;
@@ -13,11 +14,12 @@ use inducing::model::{ClassificationBatch, Density, Latent, Model, RegressionBat
 /// Levels of the intervals whose coverage is measured.
 const LEVELS: [f64; 13] = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99];
 
-/// Records of all regression targets, and the positions of the plotted points among the evaluated rows.
+/// Records of all regression targets, and the positions of the plotted points among the evaluated rows, which may be a part
+/// of the training data.
 pub(super) fn regression(
     model: &Model,
     (prediction, uncalibrated): (&RegressionBatch, &RegressionBatch),
-    y: &[f64],
+    (y, part): (&[f64], Option<&str>),
     max_points: usize,
     collector: &mut ExampleCollector<'_>,
 ) -> (Vec<TargetRecord>, Vec<usize>) {
@@ -48,7 +50,9 @@ pub(super) fn regression(
             familiarity: &column(&prediction.familiarity),
             table: table.as_ref(),
         };
-        TargetRecord::Regression(output.record(targets[k].name.clone(), &plotted, &examples))
+        let name = targets[k].name.clone();
+        let baselines = baselines::of_number(model, &name, part);
+        TargetRecord::Regression(RegressionRecord { baselines, ..output.record(name, &plotted, &examples) })
     };
     ((0..c).map(record).collect(), plotted)
 }
@@ -95,6 +99,8 @@ impl Output<'_> {
         RegressionRecord {
             name,
             metrics: self.metrics(),
+            median_error: median(y.iter().zip(*mean).map(|(y, mean)| (y - mean).abs()).collect()),
+            baselines: None,
             points: plotted.iter().zip(examples).map(point).collect(),
             coverage: LEVELS.map(coverage).to_vec(),
             risk_curve: curve.map(|[share, mse]| [share, unit * mse.sqrt()]).collect(),
@@ -138,7 +144,7 @@ impl Output<'_> {
 pub(super) fn classification(
     model: &Model,
     (prediction, latent): (&ClassificationBatch, &Latent),
-    y: &[u32],
+    (y, part): (&[u32], Option<&str>),
     max_points: usize,
     collector: &mut ExampleCollector<'_>,
 ) -> Result<(Vec<TargetRecord>, Vec<usize>), Error> {
@@ -174,8 +180,11 @@ pub(super) fn classification(
             confidence: mean(&|i| p(i, labels[i])),
         }
     };
+    let name = model.header().schema.target_names().remove(0);
     let record = ClassificationRecord {
-        name: model.header().schema.target_names().remove(0),
+        baselines: baselines::of_classes(model, &name, part),
+        thresholds: thresholds(&prediction.p, k, y),
+        name,
         classes: model.header().schema.classes().unwrap_or_default().to_vec(),
         metrics,
         points: plotted.iter().map(point).collect(),

@@ -2,7 +2,7 @@
 
 use super::curves::{self, ERROR_RATE, Named, RiskLine};
 use super::summary::{Better, MetricValue, metric_values};
-use super::target_name;
+use super::{reliability, target_name};
 use crate::figure::PageFigure;
 use crate::figure::curve::Line;
 use crate::palette::{DASHES, series};
@@ -21,7 +21,7 @@ pub(super) fn tables(run: &RunRecord) -> String {
         if run.models[0].targets.len() > 1 {
             let _ = write!(out, "<h3>{}</h3>", escape::text(&escape::or_placeholder(target_name(record))));
         }
-        out.push_str("<div class=\"scroll\"><table class=\"metrics\"><thead><tr><td>");
+        out.push_str("<div class=\"scroll\"><table class=\"metrics\" data-name=\"models\"><thead><tr><td>");
         for model in &run.models {
             let _ = write!(
                 out,
@@ -79,8 +79,8 @@ pub(super) fn figures(run: &RunRecord) -> Vec<PageFigure> {
                     risks.push((paint, dash, &number.risk_curve, model.name.clone()));
                 }
                 Some(TargetRecord::Classification(classes)) => {
-                    let (at, dots) = curves::reliability_line(&classes.metrics.reliability);
-                    calibration.push((Line { paint, dash, at, dots }, model.name.clone()));
+                    let line = reliability::line(paint, dash, &classes.metrics.reliability, false);
+                    calibration.push((line, model.name.clone()));
                     risks.push((paint, dash, &classes.risk_curve, model.name.clone()));
                 }
                 None => {}
@@ -92,7 +92,7 @@ pub(super) fn figures(run: &RunRecord) -> Vec<PageFigure> {
                 figures.push(curves::risk(&id("risk"), &curves::rmse_of_kept(number), &risks));
             }
             TargetRecord::Classification(_) => {
-                figures.push(curves::reliability(&id("reliability"), &calibration));
+                figures.push(reliability::figure(&id("reliability"), &calibration));
                 figures.push(curves::risk(&id("risk"), ERROR_RATE, &risks));
             }
         }

@@ -1,6 +1,6 @@
 //! Whether the uncertainty is right everywhere: tables by familiarity, and in slices of the rows by one input.
 
-use super::Context;
+use super::{Context, table};
 use crate::figure::axis::Axis;
 use crate::figure::curve::{Curves, Line};
 use crate::figure::frame::Frame;
@@ -10,7 +10,6 @@ use crate::number_format::{count, counted, format_number, percent, significant};
 use crate::palette::{DASHES, MUTED, series};
 use crate::record::conditional::{CHANCE, FEWEST_ROWS, LEVEL, deviation, standard_error};
 use crate::{CoverageSlice, FamiliarityAccuracy, FamiliarityCoverage, SlicedColumn, SlicedCoverage, escape};
-use std::fmt::Write;
 
 /// Slices in the table.
 const MAX_SLICES: usize = 8;
@@ -26,7 +25,7 @@ pub(super) fn coverage_by_familiarity(bins: &[FamiliarityCoverage]) -> String {
     if bins.is_empty() {
         return String::new();
     }
-    let mut out = format!(
+    let out = format!(
         "<h3>Coverage by familiarity</h3><p class=\"intro\">{FAMILIARITY} There the error may be larger, but the predicted \
          standard deviation should grow with it, so that still about 95\u{a0}% of the rows are inside their 95\u{a0}% interval. \
          Intervals are called too narrow or too wide where that share is missed {TWO_ERRORS}.</p>"
@@ -43,8 +42,7 @@ pub(super) fn coverage_by_familiarity(bins: &[FamiliarityCoverage]) -> String {
         ];
         (familiarity(bin.range), cells)
     };
-    table(&mut out, &columns, bins.iter().map(line));
-    out
+    out + &table::html("coverage by familiarity", &columns, "", bins.iter().map(line))
 }
 
 /// Classes by familiarity; nothing for a model that says none.
@@ -52,7 +50,7 @@ pub(super) fn accuracy_by_familiarity(bins: &[FamiliarityAccuracy]) -> String {
     if bins.is_empty() {
         return String::new();
     }
-    let mut out = format!(
+    let out = format!(
         "<h3>Accuracy by familiarity</h3><p class=\"intro\">{FAMILIARITY} There the accuracy may be lower, but the confidence \
          should fall with it. The model is called over- or underconfident where accuracy and confidence differ \
          {TWO_ERRORS}.</p>"
@@ -67,8 +65,7 @@ pub(super) fn accuracy_by_familiarity(bins: &[FamiliarityAccuracy]) -> String {
         ];
         (familiarity(bin.range), cells)
     };
-    table(&mut out, &columns, bins.iter().map(line));
-    out
+    out + &table::html("accuracy by familiarity", &columns, "", bins.iter().map(line))
 }
 
 /// The worst slices of all inputs.
@@ -79,7 +76,7 @@ pub(super) fn worst_slices(sliced: &SlicedCoverage) -> String {
     if worst.is_empty() {
         return String::new();
     }
-    let mut out = format!(
+    let out = format!(
         "<h3>Coverage by slice</h3><p class=\"intro\">Intervals can be right on average and wrong in places. Here the rows are \
          sorted by one column and cut into slices of about equal size, for {} in turn: {}. In each, about 95\u{a0}% of the rows \
          should be inside their 95\u{a0}% interval. The largest deviation is <b>{} points</b>; chance alone would give about {}. \
@@ -102,8 +99,7 @@ pub(super) fn worst_slices(sliced: &SlicedCoverage) -> String {
         ];
         (name, cells)
     };
-    table(&mut out, &columns, worst.into_iter().map(line));
-    out
+    out + &table::html("coverage by slice", &columns, "", worst.into_iter().map(line))
 }
 
 fn slices_of(column: &SlicedColumn) -> impl Iterator<Item = (&str, &CoverageSlice)> {
@@ -124,7 +120,7 @@ pub(super) fn slice_figure(context: Context<'_>, t: usize, sliced: &SlicedCovera
         let (paint, dash) = (series(k), DASHES[k % DASHES.len()]);
         let at = places(&column.slices);
         keys.push(Key::Line(paint, dash, legend::name(&escape::or_placeholder(&column.name))));
-        lines.push(Line { paint, dash, dots: vec![3.5; at.len()], at });
+        lines.push(Line { dots: vec![3.5; at.len()], ..Line::new(paint, dash, at) });
     }
     let lowest = lines.iter().flat_map(|line| &line.at).map(|at| at[1]).fold(90.0, f64::min);
     let title = "Coverage from small to large values";
@@ -186,20 +182,4 @@ fn values(range: Option<[f64; 2]>) -> String {
     let Some([from, to]) = range else { return "empty".into() };
     let (from, to) = (format_number(from), format_number(to));
     if from == to { from } else { format!("{from} to {to}") }
-}
-
-/// A table whose first cells head their lines. All cells are HTML.
-fn table(out: &mut String, columns: &[&str], lines: impl Iterator<Item = (String, Vec<String>)>) {
-    out.push_str("<div class=\"scroll\"><table class=\"metrics\"><thead><tr>");
-    columns.iter().for_each(|column| {
-        let _ = write!(out, "<th scope=col>{}", column.replace(" %", "\u{a0}%"));
-    });
-    out.push_str("<tbody>");
-    for (head, cells) in lines {
-        let _ = write!(out, "<tr><th scope=row>{head}");
-        cells.iter().for_each(|cell| {
-            let _ = write!(out, "<td>{cell}");
-        });
-    }
-    out.push_str("</table></div>");
 }

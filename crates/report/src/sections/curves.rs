@@ -1,4 +1,4 @@
-//! Calibration and risk–coverage curves, of one model or of several.
+//! Coverage and risk–coverage curves, of one model or of several.
 
 use super::unit;
 use crate::figure::PageFigure;
@@ -7,14 +7,13 @@ use crate::figure::curve::{Curves, Line};
 use crate::figure::frame::Frame;
 use crate::figure::legend::{self, Key};
 use crate::palette::{ACCENT, OTHERS, Paint};
-use crate::{ClassificationRecord, CoveragePoint, RegressionRecord};
-use inducing::metrics::Bin;
+use crate::{CoveragePoint, RegressionRecord};
 
 /// A line and its name in the legend.
 pub(super) type Named = (Line, String);
 
-const CALIBRATED: &str = "calibrated";
-const UNCALIBRATED: &str = "uncalibrated";
+pub(super) const CALIBRATED: &str = "calibrated";
+pub(super) const UNCALIBRATED: &str = "uncalibrated";
 
 pub(super) fn coverage_lines(record: &RegressionRecord) -> Vec<Named> {
     let line = |value: &dyn Fn(&CoveragePoint) -> f64| {
@@ -38,44 +37,8 @@ pub(super) fn coverage(name: &str, lines: &[Named]) -> PageFigure {
     )
 }
 
-pub(super) fn reliability_line(bins: &[Bin]) -> (Vec<[f64; 2]>, Vec<f64>) {
-    let most = bins.iter().map(|b| b.count).max().unwrap_or(0).max(1) as f64;
-    let filled = bins.iter().filter(|b| b.count > 0);
-    let dot = |b: &Bin| {
-        let at = [100.0 * b.confidence?, 100.0 * b.accuracy?];
-        Some((at, 2.0 + 5.0 * (b.count as f64 / most).sqrt()))
-    };
-    filled.filter_map(dot).unzip()
-}
-
-pub(super) fn reliability_lines(record: &ClassificationRecord) -> Vec<Named> {
-    let line = |paint, dash, bins: &[_]| {
-        let (at, dots) = reliability_line(bins);
-        Line { paint, dash, at, dots }
-    };
-    let uncalibrated = record.metrics.uncalibrated.as_ref();
-    uncalibrated
-        .filter(|u| u.reliability != record.metrics.reliability)
-        .map(|u| (line(OTHERS, "6 4", &u.reliability), UNCALIBRATED.to_owned()))
-        .into_iter()
-        .chain([(line(ACCENT, "", &record.metrics.reliability), CALIBRATED.to_owned())])
-        .collect()
-}
-
-pub(super) fn reliability(name: &str, lines: &[Named]) -> PageFigure {
-    calibration_plot(
-        name,
-        lines,
-        "Reliability diagram",
-        ["Confidence: probability of the predicted class (%)", "Accuracy (%)"],
-        "Accuracy against confidence; the dotted diagonal is perfect.",
-        "Of all predictions made with 80 % confidence, 80 % should be correct (dotted line). Each dot is a bin of rows \
-         with similar confidence; larger dots hold more rows.",
-    )
-}
-
 /// Both axes from 0 to 100 %, with the diagonal.
-fn calibration_plot(
+pub(super) fn calibration_plot(
     name: &str,
     lines: &[Named],
     title: &str,

@@ -181,7 +181,7 @@ pub(super) fn of_classification(context: Context<'_>, record: &ClassificationRec
         // Isolated, so that a right-to-left name does not reorder the percentage.
         let class = |class: usize, probability: f64| {
             let name = escape::text(&escape::truncate(&class_name(record, class), 40));
-            format!("<bdi>{name}</bdi> ({})", number_format::percent(probability))
+            format!("<span class=\"name\">{name}</span> ({})", number_format::percent(probability))
         };
         let lines = [
             ("True class", class(p.truth, p.p_truth)),

@@ -5,7 +5,7 @@ use super::{Block, ClassColours, Context, Section, target_name, unit};
 use crate::figure::axis::Axis;
 use crate::figure::frame::Frame;
 use crate::figure::legend::Key;
-use crate::figure::scatter::{Group, Scatter, Shape};
+use crate::figure::scatter::{Group, Guide, Scatter, Shape};
 use crate::figure::{PageFigure, Placement};
 use crate::palette::INK;
 use crate::{FeatureSpace, TargetRecord, number_format};
@@ -82,7 +82,7 @@ fn draw(context: Context<'_>, t: usize, target: &TargetRecord, space: &FeatureSp
             height: 330.0,
         },
         groups,
-        diagonal: false,
+        guide: Guide::None,
         desc: "The first two principal components of the features of rows and inducing points.",
     };
     let others = match space.dim.saturating_sub(2) {

@@ -1,15 +1,17 @@
-//! Permutation importance: which columns the predictions and their uncertainty depend on.
+//! Which inputs matter: permutation importance for the predictions and for their uncertainty.
 
-use super::{Block, Context, Section};
+use super::{Block, Context, Section, table};
 use crate::figure::PageFigure;
 use crate::figure::bars::{self, Bar, HorizontalBars};
 use crate::palette::{ACCENT, SERIES};
-use crate::{ColumnEffect, escape, number_format};
+use crate::{ColumnEffect, PermutationImportance, escape, number_format};
 
 /// Relative changes of the uncertainty below this are negligible.
 const NEGLIGIBLE: f64 = 0.01;
-/// More columns do not fit.
-const MAX_COLUMNS: usize = 30;
+/// Bars of a figure; more are in the table.
+const MAX_COLUMNS: usize = 15;
+/// Columns in the table.
+const MAX_LISTED: usize = 500;
 
 pub(super) fn section(context: Context<'_>) -> Option<Section> {
     let importance = context.model.importance.as_ref()?;
@@ -53,18 +55,38 @@ pub(super) fn section(context: Context<'_>) -> Option<Section> {
     let left_out = match importance.columns.len() - shown.len() {
         0 => String::new(),
         n => format!(
-            " The {} least important of {} columns are not shown.",
+            " The figures leave out the {} least important of {} columns.",
             number_format::count(n),
             number_format::count(importance.columns.len())
         ),
     };
     let intro = format!(
-        "Each column is shuffled across {}, which destroys its information. The more the predictions change, the more \
-         the model relies on that column. Bars are means over {}.{left_out}",
+        "Permutation importance: each column is shuffled across {}, which destroys its information. The more the predictions \
+         change, the more the model relies on that column; of columns that say the same, each may seem to matter little. \
+         Bars are means over {}.{left_out}",
         number_format::counted(importance.rows, "row", "rows"),
         number_format::counted(importance.repeats, "shuffle", "shuffles")
     );
-    Some(context.section("importance", "Permutation importance", intro, vec![Block::Figures(figures)]))
+    let blocks = vec![Block::Figures(figures), Block::Html(list(importance))];
+    Some(context.section("importance", "Which inputs matter", intro, blocks))
+}
+
+/// The same in numbers.
+fn list(importance: &PermutationImportance) -> String {
+    let metric = format!("Increase in {}", escape::text(&escape::truncate(&importance.metric, 40)));
+    let columns = ["Column", &metric, "Change of the uncertainty"];
+    let line = |column: &ColumnEffect| {
+        let name = escape::text(&escape::truncate(&escape::or_placeholder(&column.name), 60));
+        let cells = vec![
+            number_format::format_number(column.error_increase),
+            number_format::percent(column.uncertainty_change),
+        ];
+        (name, cells)
+    };
+    let lines = importance.columns.iter().take(MAX_LISTED).map(line);
+    let html = table::html("importance", &columns, "", lines);
+    let count = number_format::counted(importance.columns.len().min(MAX_LISTED), "column", "columns");
+    format!("<details><summary>{count} as a table</summary>{html}</details>")
 }
 
 fn uncertainty_bar(column: &ColumnEffect) -> Bar {

@@ -1,21 +1,27 @@
 //! The sections of the page, in order. [`render`](crate::render) and [`figures`](crate::figures) share them.
 
+mod baselines;
 mod compare;
 mod conditional;
 mod curves;
+mod dependence;
 mod examples;
 mod feature_space;
 mod importance;
 mod inducing_points;
+mod reliability;
 mod scatters;
 mod summary;
+mod table;
+pub(crate) mod thresholds;
 mod training;
 mod uncertainty;
+mod verdict;
 
 use crate::example_pool::ExamplePool;
 use crate::figure::PageFigure;
 use crate::palette::{OTHERS, Paint, SERIES};
-use crate::{ClassificationRecord, ModelRecord, RunRecord, TargetRecord, escape};
+use crate::{Body, ClassificationRecord, ModelRecord, RunRecord, TargetRecord, escape};
 use std::borrow::Cow;
 
 /// A section of the page.
@@ -26,6 +32,8 @@ pub(crate) struct Section {
     /// Of the heading: 2, or 3 where several models have sections of their own.
     pub(crate) level: u8,
     pub(crate) heading: String,
+    /// Whether it shows the inside of the model, which most readers need not see.
+    pub(crate) expert: bool,
     /// How to read it, as HTML.
     pub(crate) intro: String,
     pub(crate) blocks: Vec<Block>,
@@ -65,9 +73,13 @@ impl Context<'_> {
         self.id(&format!("{name}-{}{hyphen}{slug}", target + 1))
     }
 
+    fn shows_images(&self) -> bool {
+        self.model.examples.iter().any(|example| matches!(example.body, Body::Image(_)))
+    }
+
     fn section(&self, id: &str, heading: &str, intro: String, blocks: Vec<Block>) -> Section {
         let level = if self.run.models.len() > 1 { 3 } else { 2 };
-        Section { id: self.id(id), level, heading: heading.into(), intro, blocks }
+        Section { id: self.id(id), level, heading: heading.into(), expert: false, intro, blocks }
     }
 }
 
@@ -81,15 +93,25 @@ pub(crate) fn all<'a>(run: &'a RunRecord, pool: &'a ExamplePool<'a>) -> Vec<Sect
                 id: format!("m{}", m + 1),
                 level: 2,
                 heading: escape::or_placeholder(&model.name).into_owned(),
+                expert: false,
                 intro: String::new(),
-                blocks: vec![Block::Html(summary::facts(model))],
+                blocks: vec![Block::Html(verdict::verdict(run, model) + &baselines::tables(model))],
             });
         }
-        sections.extend(uncertainty::section(context));
-        sections.extend(feature_space::section(context));
-        sections.extend(inducing_points::section(context));
-        sections.extend(training::section(context));
         sections.extend(importance::section(context));
+        sections.extend(dependence::section(context));
+        sections.extend(uncertainty::section(context));
+        sections.extend(thresholds::section(context));
+        // Images say at a glance what a model has learned; rows and graphs do not.
+        let (shown, hidden): (Vec<_>, Vec<_>) =
+            inducing_points::section(context).into_iter().partition(|_| context.shows_images());
+        sections.extend(shown);
+        let experts = feature_space::section(context)
+            .into_iter()
+            .chain(hidden)
+            .chain(training::section(context))
+            .chain(summary::configuration(context));
+        sections.extend(experts.map(|section| Section { expert: true, ..section }));
     }
     sections
 }

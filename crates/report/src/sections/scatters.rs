@@ -4,7 +4,7 @@ use super::{ClassColours, Context, class_name, unit};
 use crate::figure::axis::Axis;
 use crate::figure::frame::Frame;
 use crate::figure::legend::{self, Key};
-use crate::figure::scatter::{Group, Scatter, Shape};
+use crate::figure::scatter::{Group, Guide, Scatter, Shape};
 use crate::figure::{Marks, PageFigure};
 use crate::palette::{OTHERS, SEQUENCE, step};
 use crate::{
@@ -62,7 +62,7 @@ pub(super) fn mean_std(context: Context<'_>, t: usize, record: &RegressionRecord
             height: 280.0,
         },
         groups: by_value(&marks, 0.0, high),
-        diagonal: false,
+        guide: Guide::None,
         desc: "Each point is a row: predicted mean, predicted standard deviation and, as colour, absolute error.",
     };
     let caption = "Each point is a row. If the uncertainty is informative, rows with a larger predicted standard deviation \
@@ -90,11 +90,38 @@ pub(super) fn predicted_observed(context: Context<'_>, t: usize, record: &Regres
             height: 280.0,
         },
         groups: by_value(&marks, low, high),
-        diagonal: true,
+        guide: Guide::Diagonal,
         desc: "Each point is a row; on the dashed diagonal the prediction is exact.",
     };
     let caption = "On the dashed line the prediction is exact. Rows far from it should have a large predicted standard \
                    deviation (colour).";
+    interactive(context, t, name.clone(), &scatter, caption)
+}
+
+pub(super) fn residuals(context: Context<'_>, t: usize, record: &RegressionRecord) -> PageFigure {
+    let (name, unit) = (context.target_id("residuals", t), unit(&record.name));
+    let residual = |p: &RegressionPoint| p.truth - p.mean;
+    let (low, high) = std_range(record);
+    let marks: Vec<_> =
+        record.points.iter().enumerate().map(|(k, p)| (k as i64, [p.mean, residual(p)], p.std)).collect();
+    let ends = (number_format::significant(low, 2), number_format::significant(high, 2));
+    let scatter = Scatter {
+        name: &name,
+        frame: Frame {
+            title: "Residuals",
+            x_title: &format!("Predicted mean ({unit})"),
+            y_title: &format!("Observed − predicted ({unit})"),
+            x: Axis::around(record.points.iter().map(|p| p.mean)),
+            y: Axis::around(record.points.iter().map(residual).chain([0.0])),
+            legend: vec![Key::Ramp("Standard deviation".into(), ends.0, ends.1)],
+            height: 280.0,
+        },
+        groups: by_value(&marks, low, high),
+        guide: Guide::Zero,
+        desc: "Each point is a row: predicted mean and residual; on the dashed line the prediction is exact.",
+    };
+    let caption = "A good cloud has no shape of its own: its middle stays on the dashed line. A curve means that the mean is \
+                   wrong in places; a funnel is no harm where the predicted standard deviation (colour) grows with it.";
     interactive(context, t, name.clone(), &scatter, caption)
 }
 
@@ -137,7 +164,7 @@ pub(super) fn class_scatter(context: Context<'_>, t: usize, record: &Classificat
             height: 280.0,
         },
         groups,
-        diagonal: false,
+        guide: Guide::None,
         desc: "Each mark is a row, coloured by its true class; crosses are misclassified.",
     };
     let caption = match (record.has_latent_variance, record.classes.len()) {

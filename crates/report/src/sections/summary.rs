@@ -1,6 +1,6 @@
-//! Metrics, facts about the model, and notes.
+//! The verdict, metrics, the model beside simple ones, and notes; facts about the model for experts.
 
-use super::{Block, Section, compare, target_name};
+use super::{Block, Context, Section, baselines, compare, table, target_name, verdict};
 use crate::{ModelRecord, RunRecord, TargetRecord, escape, number_format};
 use std::fmt::Write;
 
@@ -31,11 +31,12 @@ pub(super) fn section(run: &RunRecord) -> Section {
     if run.models.len() > 1 {
         html.push_str(&compare::tables(run));
     } else if let Some(model) = run.models.first() {
+        html += &verdict::verdict(run, model);
         match model.targets.as_slice() {
             [target] => html.push_str(&tiles(target)),
-            targets => html.push_str(&table(targets)),
+            targets => html.push_str(&target_table(targets)),
         }
-        html.push_str(&facts(model));
+        html += &baselines::tables(model);
     }
     if !run.notes.is_empty() {
         html.push_str("<aside class=\"notes\"><h3>Notes</h3><ul>");
@@ -49,19 +50,22 @@ pub(super) fn section(run: &RunRecord) -> Section {
         blocks.push(Block::Figures(compare::figures(run)));
     }
     let intro = match run.models.len() {
-        0 | 1 => {
-            "Metrics on the evaluation data. A good model has small errors and states an uncertainty that matches them."
-        }
+        0 | 1 => "",
         _ => "All models are evaluated on the same data; the best value of each metric is bold.",
     };
-    Section { id: "summary".into(), level: 2, heading: "Summary".into(), intro: intro.into(), blocks }
+    let (id, heading) = ("summary".into(), "Summary".into());
+    Section { id, level: 2, heading, expert: false, intro: intro.into(), blocks }
+}
+
+/// What the model is made of.
+pub(super) fn configuration(context: Context<'_>) -> Option<Section> {
+    let blocks = vec![Block::Html(facts(context.model))];
+    (!context.model.facts.is_empty())
+        .then(|| context.section("configuration", "Configuration", String::new(), blocks))
 }
 
 /// Facts about a model as a list.
-pub(super) fn facts(model: &ModelRecord) -> String {
-    if model.facts.is_empty() {
-        return String::new();
-    }
+fn facts(model: &ModelRecord) -> String {
     let mut out = String::from("<dl class=\"facts\">");
     for (name, value) in &model.facts {
         let _ = write!(
@@ -88,25 +92,16 @@ fn tiles(target: &TargetRecord) -> String {
 }
 
 /// One line for each target.
-fn table(targets: &[TargetRecord]) -> String {
+fn target_table(targets: &[TargetRecord]) -> String {
     let Some(first) = targets.first() else { return String::new() };
-    let mut out =
-        String::from("<div class=\"scroll\"><table class=\"metrics\"><thead><tr><th scope=col>Target");
-    for metric in metric_values(first) {
-        let _ = write!(out, "<th scope=col>{}", metric.name);
-    }
-    out.push_str("<tbody>");
-    for target in targets {
-        let _ = write!(
-            out,
-            "<tr><th scope=row>{}",
-            escape::text(&escape::truncate(&escape::or_placeholder(target_name(target)), 60))
-        );
-        for metric in metric_values(target) {
-            let _ = write!(out, "<td>{}", metric.text);
-        }
-    }
-    out + "</table></div>"
+    let metrics = metric_values(first);
+    let columns: Vec<&str> =
+        std::iter::once("Target").chain(metrics.iter().map(|metric| metric.name)).collect();
+    let line = |target: &TargetRecord| {
+        let name = escape::text(&escape::truncate(&escape::or_placeholder(target_name(target)), 60));
+        (name, metric_values(target).into_iter().map(|metric| metric.text).collect())
+    };
+    table::html("targets", &columns, "", targets.iter().map(line))
 }
 
 /// Metrics of a target, in the order in which they are shown.
@@ -148,7 +143,12 @@ pub(super) fn metric_values(target: &TargetRecord) -> Vec<MetricValue> {
                     "expected calibration error: gap between confidence and accuracy; lower is better",
                     Lower,
                 ),
-                metric("Brier score", m.brier, "squared error of the probabilities, from 0 to 2", Lower),
+                metric(
+                    "Brier score",
+                    m.brier,
+                    "squared error of the probabilities, summed over the classes: 0 to 2, for two classes twice that of one",
+                    Lower,
+                ),
                 metric("AUROC", auroc, "how well classes are separated; 1 is perfect, 0.5 is chance", Higher),
             ]
         }

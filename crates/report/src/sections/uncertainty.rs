@@ -1,11 +1,9 @@
 //! Whether the predicted uncertainty can be trusted.
 
 use super::conditional;
-use super::curves::{
-    ERROR_RATE, coverage, coverage_lines, reliability, reliability_lines, risk, rmse_of_kept,
-};
-use super::scatters::{class_scatter, mean_std, predicted_observed};
-use super::{Block, Context, Section, examples, unit};
+use super::curves::{ERROR_RATE, coverage, coverage_lines, risk, rmse_of_kept};
+use super::scatters::{class_scatter, mean_std, predicted_observed, residuals};
+use super::{Block, Context, Section, class_name, examples, reliability, table, unit};
 use crate::figure::{PageFigure, bars, matrix};
 use crate::palette::ACCENT;
 use crate::{ClassificationRecord, RegressionRecord, TargetRecord, escape, number_format};
@@ -31,6 +29,7 @@ pub(super) fn section(context: Context<'_>) -> Option<Section> {
             }
             TargetRecord::Classification(record) => {
                 blocks.push(Block::Figures(of_classification(context, t, record)));
+                blocks.push(Block::Html(confusion_table(record)));
                 blocks.push(Block::Html(conditional::accuracy_by_familiarity(&record.by_familiarity)));
                 blocks.push(Block::Html(examples::of_classification(context, record)));
             }
@@ -47,6 +46,7 @@ fn of_regression(context: Context<'_>, t: usize, record: &RegressionRecord) -> V
     vec![
         mean_std(context, t, record),
         predicted_observed(context, t, record),
+        residuals(context, t, record),
         coverage(&context.target_id("coverage", t), &coverage_lines(record)),
         risk(
             &context.target_id("risk", t),
@@ -60,7 +60,7 @@ fn of_regression(context: Context<'_>, t: usize, record: &RegressionRecord) -> V
 fn of_classification(context: Context<'_>, t: usize, record: &ClassificationRecord) -> Vec<PageFigure> {
     let mut figures = vec![
         class_scatter(context, t, record),
-        reliability(&context.target_id("reliability", t), &reliability_lines(record)),
+        reliability::figure(&context.target_id("reliability", t), &reliability::lines(record)),
         risk(&context.target_id("risk", t), ERROR_RATE, &[(ACCENT, "", &record.risk_curve, String::new())]),
         entropy_histogram(context, t, record),
     ];
@@ -73,6 +73,27 @@ fn of_classification(context: Context<'_>, t: usize, record: &ClassificationReco
         figures.push(PageFigure::new(context.target_id("confusion", t), title, svg, caption.into()));
     }
     figures
+}
+
+/// The confusion matrix in numbers.
+fn confusion_table(record: &ClassificationRecord) -> String {
+    let names: Vec<String> = (0..record.classes.len())
+        .map(|class| {
+            let name = escape::truncate(&class_name(record, class), 24).into_owned();
+            format!("<span class=\"name\">{}</span>", escape::text(&name))
+        })
+        .collect();
+    if names.len() > matrix::MAX_CLASSES || record.metrics.confusion.len() != names.len() {
+        return String::new();
+    }
+    let columns: Vec<String> =
+        names.iter().map(|name| format!("<span class=\"quiet\">predicted</span> {name}")).collect();
+    let columns: Vec<&str> =
+        std::iter::once("True class").chain(columns.iter().map(String::as_str)).collect();
+    let cells = |counts: &Vec<usize>| counts.iter().map(|count| number_format::count(*count)).collect();
+    let lines = names.iter().cloned().zip(record.metrics.confusion.iter().map(cells));
+    let html = table::html("confusion", &columns, "", lines);
+    format!("<details><summary>Confusion matrix as a table</summary>{html}</details>")
 }
 
 fn std_histogram(context: Context<'_>, t: usize, record: &RegressionRecord) -> PageFigure {
