@@ -13,6 +13,7 @@ pub(crate) struct Progress {
     last: String,
     /// Standard deviation of the target, where figures are shown in its units.
     unit: Option<f64>,
+    noted: Vec<String>,
 }
 
 enum Display {
@@ -36,11 +37,16 @@ impl Progress {
     pub(crate) fn new(quiet: bool, dashboard: bool) -> Self {
         let (last, unit) = (String::new(), None);
         if quiet {
-            return Self { display: Display::Quiet, last, unit };
+            return Self { display: Display::Quiet, last, unit, noted: Vec::new() };
         }
         let view = if dashboard { Dashboard::new() } else { None };
         let missing = dashboard && view.is_none();
-        let progress = Self { display: view.map_or_else(Display::usual, Display::Dashboard), last, unit };
+        let progress = Self {
+            display: view.map_or_else(Display::usual, Display::Dashboard),
+            last,
+            unit,
+            noted: Vec::new(),
+        };
         if missing {
             progress.note("no dashboard: it needs a terminal on standard error");
         }
@@ -95,7 +101,13 @@ impl Progress {
                     eprintln!("{which}{phase} epoch {}: {loss}{}{used}", record.epoch, self.last);
                 }
             }
-            Event::Notice(text) => self.note(text),
+            Event::Notice(text) => {
+                // Members of an ensemble may all have the same to say.
+                if !self.noted.contains(text) {
+                    self.note(text);
+                    self.noted.push(text.clone());
+                }
+            }
             _ => {}
         }
     }

@@ -15,7 +15,7 @@ use gp::LocalSpace;
 use rayon::prelude::*;
 
 /// Tables of more rows than this have small gaps, and networks that take long.
-const MOST_ROWS: usize = 2000;
+const MOST_ROWS: usize = 6000;
 /// A slab has at least this many rows, and twice as many are outside.
 const FEWEST_ROWS: usize = 16;
 /// An input of fewer values than this has no middle.

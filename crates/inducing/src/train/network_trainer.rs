@@ -1,7 +1,9 @@
 //! One network's run from beginning to end: phases, epochs, setbacks, and what is kept.
 
 use super::step::{StepError, StepSpace};
-use super::{Fitted, NetworkEvent, NetworkState, Outcome, Phase, ReadoutStart, TrainError, TrainingData};
+use super::{
+    EpochRecord, Fitted, NetworkEvent, NetworkState, Outcome, Phase, ReadoutStart, TrainError, TrainingData,
+};
 use crate::config::{Config, HeadKind};
 use crate::error::Error;
 use crate::head::{FittedHead, HeadShape, Loss, Readout};
@@ -14,6 +16,9 @@ const BLOCK: usize = 1024;
 /// Batches of an epoch at least, for members of an ensemble, and rows of a batch at least.
 const FEWEST_BATCHES: usize = 8;
 const SMALLEST_BATCH: usize = 32;
+/// Held-out rows without an error that are no luck, and their negative log-likelihood at most.
+const FEWEST_FOR_PERFECT: usize = 50;
+const CERTAIN: f64 = 1e-3;
 /// Failures that are answered by a smaller step before the run gives up.
 const MOST_SETBACKS: usize = 8;
 
@@ -71,7 +76,16 @@ impl<'a> NetworkTrainer<'a> {
         let mut good = state.clone();
         let mut space = StepSpace::new(self.head.precision);
         loop {
-            let finished = state.epoch >= self.epochs(state.phase) || self.out_of_patience(&state);
+            let is_perfect = self.is_perfect(&state);
+            if is_perfect && state.epoch == 1 && state.phase == Phase::Pretraining {
+                listen(NetworkEvent::Notice(
+                    "one epoch suffices: every held-out row has its class, and training stops early. Does an input say the class in \
+                     other words?"
+                        .into(),
+                ));
+            }
+            let finished =
+                is_perfect || state.epoch >= self.epochs(state.phase) || self.out_of_patience(&state);
             if finished && (state.phase == Phase::Likelihood || self.config.head == HeadKind::Softmax) {
                 return Ok(Outcome::Finished(Box::new(self.finish(state, listen)?)));
             }
@@ -101,6 +115,16 @@ impl<'a> NetworkTrainer<'a> {
                 }
             }
         }
+    }
+
+    /// Whether nothing is left to learn: every held-out row has its class, with certainty.
+    fn is_perfect(&self, state: &NetworkState) -> bool {
+        let is_last = |record: &&EpochRecord| record.phase == state.phase && record.epoch == state.epoch;
+        let Some(record) = state.history.last().filter(is_last) else { return false };
+        state.epoch > 0
+            && self.data.validation.len() >= FEWEST_FOR_PERFECT
+            && record.accuracy == Some(1.0)
+            && record.nll.is_some_and(|nll| nll < CERTAIN)
     }
 
     pub(super) fn encoder_len(&self) -> usize {
