@@ -198,7 +198,9 @@ impl Model {
         let mut encoded = schema.encode(&table, rows.as_deref())?;
         for (column, count) in std::mem::take(&mut encoded.unseen) {
             let rows = if count == 1 { "row holds" } else { "rows hold" };
-            notes.push(format!("column `{column}`: {count} {rows} a category that was never seen in training"));
+            notes.push(format!(
+                "column `{column}`: {count} {rows} a category that was never seen in training"
+            ));
         }
         let observed = match targets {
             TargetUse::Needed => Some(match schema.targets(&table, rows.as_deref())? {
