@@ -89,7 +89,7 @@ fn plain(raw: &str) -> String {
 }
 
 /// Five significant digits; what is not finite becomes null.
-fn rounded(x: f64) -> Value {
+pub(crate) fn rounded(x: f64) -> Value {
     let short: f64 = format!("{x:.4e}").parse().unwrap_or(f64::NAN);
     if short == short.trunc() && short.abs() < 1e9 { json!(short as i64) } else { json!(short) }
 }

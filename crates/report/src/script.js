@@ -312,6 +312,7 @@ for (const id in data.plots) {
 // Numbers of a table as other programs read them: 1,234 → 1234, −1×10⁻⁹ → -1e-9, 93 % → 0.93.
 const plain = text => {
   const t = text.replace(/\s+/g, " ").trim();
+  if (t === "–") return "";
   const m = /^(−?)([\d,]*\d(?:\.\d+)?)(?:×10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?( %)?$/.exec(t);
   if (!m) return /^[=+@-]/.test(t) ? "'" + t : t;
   const power = m[3] ? [...m[3]].map(c => c === "⁻" ? "-" : "⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(c)).join("") : "0";

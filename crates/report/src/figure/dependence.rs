@@ -1,6 +1,6 @@
 //! Small figures of partial dependence: a line with a band for numbers, dots with bars for categories.
 
-use super::axis::Axis;
+use super::axis::{Axis, Tick};
 use super::curve::Line;
 use super::frame::{Area, Canvas, Frame, coordinate};
 use super::legend::Key;
@@ -93,7 +93,7 @@ impl Dependence<'_> {
             x: self.axis.clone(),
             y: Axis::exact(0.0, 1.0),
         };
-        canvas.x_axis(&area, &area.x_ticks(), true);
+        canvas.x_axis(&area, &ticks(&area), true);
         for (k, label) in labels.iter().enumerate() {
             let y = area.top + ROW * (k as f64 + 0.5);
             canvas.text("tick", left - 7.0, y + 4.0, "end", label);
@@ -104,6 +104,15 @@ impl Dependence<'_> {
         canvas.text("x-title", area.left + area.width / 2.0, area.bottom() + 38.0, "middle", self.y_title);
         canvas.close(area.bottom() + 48.0, self.desc, "")
     }
+}
+
+/// As many as fit, of up to three: the area is narrow.
+fn ticks(area: &Area) -> Vec<Tick> {
+    let fit = |ticks: &Vec<Tick>| {
+        let letters = ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(1);
+        letters as f64 * 7.8 + 8.0 < area.width / ticks.len().max(1) as f64
+    };
+    (1..=3).rev().map(|wanted| area.x.ticks(wanted)).find(fit).unwrap_or_else(|| area.x_ticks())
 }
 
 impl Band {

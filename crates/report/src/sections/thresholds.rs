@@ -6,7 +6,8 @@ use crate::figure::axis::Axis;
 use crate::figure::curve::{Curves, Line};
 use crate::figure::frame::Frame;
 use crate::figure::legend::{self, Key};
-use crate::number_format::{count, percent, significant};
+use crate::number_format::{count, format_number, percent, significant};
+use crate::page_data::rounded;
 use crate::palette::{ACCENT, DASHES, MUTED};
 use crate::{ClassThresholds, ClassificationRecord, OperatingPoint, TargetRecord, escape};
 use serde_json::{Value, json};
@@ -49,7 +50,7 @@ pub(super) fn section(context: Context<'_>) -> Option<Section> {
         false => {
             let n = record.thresholds.len() as f64;
             let macro_mean = |of: &dyn Fn(&ClassThresholds) -> f64| {
-                significant(record.thresholds.iter().map(of).sum::<f64>() / n, 3)
+                format_number(record.thresholds.iter().map(of).sum::<f64>() / n)
             };
             let which = match record.classes.len() - record.thresholds.len().min(record.classes.len()) {
                 0 => "",
@@ -97,10 +98,7 @@ pub(crate) fn data(record: &ClassificationRecord) -> Value {
         let points: Vec<Value> = curve
             .points
             .iter()
-            .map(|point| {
-                let threshold = (point.threshold * 1e4).round() / 1e4;
-                json!([threshold, point.true_positives, point.false_positives])
-            })
+            .map(|point| json!([rounded(point.threshold), point.true_positives, point.false_positives]))
             .collect();
         json!({ "positives": curve.positives, "negatives": curve.negatives, "points": points })
     };
@@ -135,8 +133,8 @@ fn class_table(record: &ClassificationRecord) -> String {
             percent(score(&|class| class.precision)),
             percent(score(&|class| class.recall)),
             significant(score(&|class| class.f1), 3),
-            significant(curve.average_precision, 3),
-            significant(curve.auroc, 3),
+            format_number(curve.average_precision),
+            format_number(curve.auroc),
         ];
         (name(record, curve.class, 40), cells)
     };
@@ -184,7 +182,7 @@ fn roc(context: Context<'_>, record: &ClassificationRecord) -> PageFigure {
     });
     let caption = format!(
         "How many of the class are found, against how many others are flagged by mistake; the diagonal is chance. Where the \
-         class is rare, precision and recall say more. AUROC{}.",
+         class is rare, precision and recall say more. The area below is the AUROC{}.",
         area(record, &|curve| curve.auroc)
     );
     draw(
@@ -203,8 +201,8 @@ fn roc(context: Context<'_>, record: &ClassificationRecord) -> PageFigure {
 /// Of a single curve.
 fn area(record: &ClassificationRecord, of: &dyn Fn(&ClassThresholds) -> f64) -> String {
     match &record.thresholds[..] {
-        [only] => format!(" ({})", significant(of(only), 3)),
-        _ => "s are in the table".into(),
+        [only] => format!(" ({})", format_number(of(only))),
+        _ => " (in the table)".into(),
     }
 }
 

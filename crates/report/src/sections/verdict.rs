@@ -112,7 +112,11 @@ fn of_classes(run: &RunRecord, record: &ClassificationRecord) -> Option<String> 
     match &record.baselines {
         Some(comparison) => {
             out += &against(comparison, "NLL", "\u{a0}nats", &|metrics| metrics.nll);
-            out += &elsewhere(comparison, "NLL", [metrics.nll, comparison.model.nll], metrics.n);
+            // A few mistakes decide over the NLL: the share of right answers must differ too.
+            let there = &comparison.model;
+            if deviation(metrics.accuracy, there.accuracy, metrics.n.min(there.n)).abs() > CHANCE {
+                out += &elsewhere(comparison, "NLL", [metrics.nll, there.nll], metrics.n);
+            }
         }
         None => {
             let _ = write!(out, "NLL {}\u{a0}nats; ", significant(metrics.nll, 3));
