@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn bounds_are_read_as_they_are_written() {
         for text in ["0,", ",100", "0,100", ",", "-1.5,2"] {
-            assert_eq!(text.parse::<Bounds>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<Bounds>().expect("bounds").to_string(), text);
         }
         for text in ["", "0", "1,0", "a,", "0,inf", "1,1"] {
             assert!(text.parse::<Bounds>().is_err(), "{text}");
