@@ -275,3 +275,59 @@ fn marks(record: &TrialsRecord, canvas: &mut Canvas, area: &Area, at: &[(&TrialR
         canvas.body.push_str("</g>\n");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(scores: &[Option<f64>]) -> TrialsRecord {
+        let trial = |(number, score): (usize, &Option<f64>)| TrialRecord {
+            number,
+            score: *score,
+            seconds: 2.0,
+            settings: match number {
+                0 => BTreeMap::new(),
+                _ => BTreeMap::from([("encoder.hidden".to_owned(), format!("[{number}]"))]),
+            },
+        };
+        TrialsRecord {
+            title: "<b>price</b>".into(),
+            subtitle: "houses.csv".into(),
+            generator: "ign".into(),
+            score: "accuracy".into(),
+            larger_is_better: true,
+            start: BTreeMap::from([("encoder.hidden".to_owned(), "[256, 128]".to_owned())]),
+            trials: scores.iter().enumerate().map(trial).collect(),
+            best_settings: "[encoder]\nhidden = [2]\n".into(),
+        }
+    }
+
+    #[test]
+    fn the_best_stands_first_and_what_failed_last() {
+        let record = record(&[Some(0.5), None, Some(0.9), Some(0.7)]);
+        let order: Vec<usize> = record.ranked().iter().map(|trial| trial.number).collect();
+        assert_eq!(order, [2, 3, 0, 1]);
+        let page = render_trials(&record);
+        assert!(page.contains("<b>0.9</b>") && page.contains("<td>failed"), "{page}");
+    }
+
+    #[test]
+    fn there_is_a_figure_of_time_and_one_of_each_setting_with_every_scored_trial() {
+        let figures = trial_figures(&record(&[Some(0.5), None, Some(0.9), Some(0.7)]));
+        let titles: Vec<&str> = figures.iter().map(|figure| figure.title.as_str()).collect();
+        assert_eq!(titles, ["Score over time", "encoder.hidden"]);
+        for figure in &figures {
+            assert_eq!(figure.svg.matches("<title>").count(), 3, "{}", figure.title);
+        }
+        assert!(figures[1].svg.contains("[256, 128]"), "the start has a value, too");
+    }
+
+    #[test]
+    fn names_are_text_nothing_runs_and_a_search_without_a_score_has_a_page() {
+        for scores in [&[Some(0.5)][..], &[None, Some(f64::NAN)], &[]] {
+            let page = render_trials(&record(scores));
+            assert!(page.contains("&lt;b&gt;price&lt;/b&gt;") && !page.contains("<script"), "{page}");
+            assert!(!page.contains("NaN"), "{page}");
+        }
+    }
+}

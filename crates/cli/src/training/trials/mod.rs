@@ -54,7 +54,8 @@ impl TrialFiles {
         [&self.model, &self.records, &self.settings, &self.page]
     }
 
-    /// Begins the records, or reads those of an earlier run of the same plan.
+    /// New records, or those of an earlier run of the same plan. Nothing is written before a trial is done, so that a search
+    /// that cannot begin leaves what was there.
     pub(crate) fn begin(
         &self,
         prepared: &Prepared,
@@ -64,10 +65,7 @@ impl TrialFiles {
     ) -> Result<(Records, Vec<Trial>), Failure> {
         let plan = Plan { score, data: prepared.fingerprint(), config: config.clone() };
         let trials = if resume && self.records.exists() { self.read(&plan)? } else { Vec::new() };
-        let records = Records { plan, trials: trials.clone() };
-        // A line that was cut off goes.
-        self.write(&records)?;
-        Ok((records, trials))
+        Ok((Records { plan, trials: trials.clone() }, trials))
     }
 
     fn write(&self, records: &Records) -> Result<(), Failure> {
