@@ -10,7 +10,7 @@ use inducing::config::ProblemKind;
 use std::fmt::Write;
 use toml::{Table, Value};
 
-const DOCUMENT: &str = include_str!("../../../../docs/configuration.md");
+const DOCUMENT: &str = include_str!("../../configuration.md");
 /// Comments are no wider than this.
 const WIDTH: usize = 100;
 

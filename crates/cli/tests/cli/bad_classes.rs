@@ -42,7 +42,7 @@ fn a_class_with_one_example_is_told_and_learned() {
     folder.write("t.csv", labelled(80, &["low", "top"]) + "0.5,0.5,lonely\n");
     let run = folder.train("t.csv --target y -o m.ign").succeeds();
     assert!(run.stderr.contains("`lonely` has a single example"), "{}", run.stderr);
-    let predicted = folder.ign("predict m.ign t.csv").succeeds().stdout;
+    let predicted = folder.ign("predict --columns all m.ign t.csv").succeeds().stdout;
     assert!(predicted.starts_with("label,p_lonely,p_low,p_top,"), "{predicted}");
     folder.ign("evaluate m.ign t.csv").succeeds();
     let run = folder.train("t.csv --target y -o n.ign --multiclass independent --test-share 0.3").succeeds();

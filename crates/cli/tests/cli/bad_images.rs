@@ -168,7 +168,7 @@ fn folders_that_hold_no_classes_are_refused() {
     folder.put("flat/1.png", grey_png(&pixels(0, 0, 8), 8));
     folder.refuses_to_train(
         "flat -o m.ign",
-        &["flat: the folder holds 1 images but no sub-folder", "cats/ and dogs/"],
+        &["flat: the folder holds 1 image but no sub-folder", "cats/ and dogs/"],
     );
     folder.refuses_to_train("flat/1.png -o m.ign", &["flat/1.png: single image files have no classes"]);
     folder.put("notes/a/1.txt", "x");

@@ -43,7 +43,7 @@ fn a_file_without_rows_is_refused() {
 fn a_header_alone_is_predicted_into_a_header_alone_but_not_evaluated() {
     let folder = Folder::with_model();
     folder.write("new.csv", "a,b,y\n");
-    assert_eq!(folder.ign("predict m.ign new.csv").succeeds().stdout, "mean,std,std_latent\n");
+    assert_eq!(folder.ign("predict m.ign new.csv").succeeds().stdout, "row,mean,lower_90,upper_90,std\n");
     folder.refuses("evaluate m.ign new.csv", &["new.csv", "not one row"]);
 }
 

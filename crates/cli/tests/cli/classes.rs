@@ -39,7 +39,7 @@ fn text_truth_values_and_few_whole_numbers_are_recognised_as_classes() {
             "{}",
             run.stderr
         );
-        let predicted = folder.ign("predict m.ign t.csv").succeeds().stdout;
+        let predicted = folder.ign("predict --columns all m.ign t.csv").succeeds().stdout;
         assert_eq!(header(&predicted), columns_of(classes));
         assert!(texts(&predicted, "label").iter().all(|label| classes.contains(&label.as_str())));
         let scores = folder.ign("evaluate m.ign t.csv --json").succeeds().json();
@@ -52,12 +52,21 @@ fn the_task_can_be_said_and_overrules_what_the_target_looks_like() {
     let folder = Folder::new();
     folder.write("t.csv", labelled(200, &["0", "1", "2"]));
     folder.train("t.csv --target y -o m.ign --quiet --task regression").succeeds();
-    assert_eq!(header(&folder.ign("predict m.ign t.csv").succeeds().stdout), ["mean", "std", "std_latent"]);
+    assert_eq!(
+        header(&folder.ign("predict --columns all m.ign t.csv").succeeds().stdout),
+        ["mean", "std", "std_latent"]
+    );
     folder.train("t.csv --target y -o m.ign --quiet --set data.columns.y=number").succeeds();
-    assert_eq!(header(&folder.ign("predict m.ign t.csv").succeeds().stdout), ["mean", "std", "std_latent"]);
+    assert_eq!(
+        header(&folder.ign("predict --columns all m.ign t.csv").succeeds().stdout),
+        ["mean", "std", "std_latent"]
+    );
     folder.write("u.csv", labelled(200, &["0.5", "1.5"]));
     folder.train("u.csv --target y -o n.ign --quiet --task classification").succeeds();
-    assert_eq!(header(&folder.ign("predict n.ign u.csv").succeeds().stdout), columns_of(&["0.5", "1.5"]));
+    assert_eq!(
+        header(&folder.ign("predict --columns all n.ign u.csv").succeeds().stdout),
+        columns_of(&["0.5", "1.5"])
+    );
 }
 
 #[test]
@@ -65,7 +74,7 @@ fn probabilities_sum_to_one_and_the_label_has_the_largest() {
     for more in ["", "--head softmax", "--multiclass independent", "--set gp.link=probit"] {
         for labels in [&["no one", "some"][..], &THREE] {
             let folder = with_classes(labels, more);
-            let text = folder.ign("predict m.ign t.csv").succeeds().stdout;
+            let text = folder.ign("predict --columns all m.ign t.csv").succeeds().stdout;
             let of = |prefix: &str| {
                 labels.iter().map(|label| column(&text, &format!("{prefix}_{label}"))).collect::<Vec<_>>()
             };
@@ -111,10 +120,10 @@ fn classes_are_learned_where_a_line_tells_them_apart() {
 #[test]
 fn labels_are_text_in_every_output_format() {
     let folder = with_classes(&["0", "1"], "");
-    let expected = folder.ign("predict m.ign t.csv").succeeds().stdout;
+    let expected = folder.ign("predict --columns all m.ign t.csv").succeeds().stdout;
     let (labels, p) = (texts(&expected, "label"), column(&expected, "p_1"));
     for out in ["p.csv.gz", "p.parquet", "p.jsonl"] {
-        folder.ign(&format!("predict m.ign t.csv -o {out}")).succeeds();
+        folder.ign(&format!("predict --columns all m.ign t.csv -o {out}")).succeeds();
         let category = [("label".to_owned(), data::ColumnType::Category)].into();
         let options = data::ReadOptions { column_types: category, ..data::ReadOptions::default() };
         let table = data::read_table(&data::Source::Path(folder.path(out)), &options).expect("readable");
@@ -125,7 +134,7 @@ fn labels_are_text_in_every_output_format() {
         assert!(ours.eq(&labels), "{out}");
         assert_eq!(table.column("p_1").expect("a column"), &data::Column::Number(p.clone()), "{out}");
     }
-    let first = folder.ign("predict m.ign t.csv --output-format jsonl").succeeds().stdout;
+    let first = folder.ign("predict --columns all m.ign t.csv --output-format jsonl").succeeds().stdout;
     assert!(
         first.starts_with(&format!("{{\"label\":\"{}\"", labels[0])),
         "a string even if it looks like a number"
@@ -167,7 +176,7 @@ fn evaluation_is_one_json_object_with_exactly_the_promised_scores() {
 #[test]
 fn the_scores_of_an_evaluation_follow_from_the_predictions() {
     let folder = with_classes(&THREE, "");
-    let predicted = folder.ign("predict m.ign t.csv").succeeds().stdout;
+    let predicted = folder.ign("predict --columns all m.ign t.csv").succeeds().stdout;
     let scores = folder.ign("evaluate m.ign t.csv --json").succeeds().json();
     let p: Vec<Vec<f64>> = THREE.iter().map(|label| column(&predicted, &format!("p_{label}"))).collect();
     let truth = texts(&folder.text("t.csv"), "y");
@@ -193,7 +202,10 @@ fn rows_without_a_label_are_left_out_and_a_prediction_needs_none() {
     let run = folder.ign("evaluate m.ign new.csv").succeeds();
     assert!(run.stdout.contains("skipped 3 rows without a target"), "{}", run.stdout);
     folder.write("new.csv", "b,a\n0.1,0.9\n");
-    assert_eq!(folder.ign("predict m.ign new.csv --keep a").succeeds().stdout.lines().count(), 2);
+    assert_eq!(
+        folder.ign("predict --columns all m.ign new.csv --keep a").succeeds().stdout.lines().count(),
+        2
+    );
 }
 
 #[test]
@@ -245,7 +257,7 @@ fn the_configuration_of_a_model_of_classes_trains_it_again() {
 #[test]
 fn a_softmax_layer_works_with_the_paper_s_network() {
     let folder = with_classes(&THREE, "--head softmax --preset paper --set train.pretrain_epochs=2");
-    folder.ign("predict m.ign t.csv").succeeds();
+    folder.ign("predict --columns all m.ign t.csv").succeeds();
 }
 
 /// Pretraining is all that trains a softmax layer, and the paper has none: to refuse is as good as to train.
@@ -266,7 +278,7 @@ fn a_softmax_layer_without_pretraining_is_refused_or_a_model_that_predicts() {
             continue;
         }
         run.succeeds();
-        folder.ign("predict m.ign t.csv").succeeds();
+        folder.ign("predict --columns all m.ign t.csv").succeeds();
     }
 }
 

@@ -23,7 +23,7 @@ fn the_same_seed_gives_the_same_model_file_and_another_seed_another() {
 fn predicting_twice_gives_the_same_bytes() {
     let folder = with_table();
     folder.train("t.csv --target price --quiet -o m.ign").succeeds();
-    let predict = || folder.ign("predict m.ign t.csv --interval 0.9").succeeds().stdout;
+    let predict = || folder.ign("predict --columns all m.ign t.csv --interval 0.9").succeeds().stdout;
     assert_eq!(predict(), predict());
 }
 
@@ -52,7 +52,7 @@ fn a_row_is_predicted_alike_in_every_block() {
     let text = folder.text("t.csv");
     let (header, rows) = text.split_once('\n').expect("a header");
     folder.write("long.csv", format!("{header}\n{}", rows.repeat(90))); // 18,000 rows
-    let long = folder.ign("predict m.ign long.csv").succeeds().stdout;
+    let long = folder.ign("predict --columns all m.ign long.csv").succeeds().stdout;
     let lines: Vec<&str> = long.lines().skip(1).collect();
     assert_eq!(lines.len(), 18_000);
     let first = crate::tables::numbers(&format!("h,h,h\n{}", lines[..200].join("\n"))).1;

@@ -14,8 +14,10 @@ fn an_ensemble_is_trained_reported_and_predicts_densities() {
     assert!(run.stdout.contains("out of fold"), "{}", run.stdout);
     assert!(folder.text("m.report.html").contains("members of the ensemble that never saw it"));
     assert!(folder.ign("info m.ign").succeeds().stdout.contains("2 cross-fitted members"));
-    let out =
-        folder.ign("predict m.ign t.csv --interval 0.9 --quantiles 0.5 --density 400").succeeds().stdout;
+    let out = folder
+        .ign("predict --columns all m.ign t.csv --interval 0.9 --quantiles 0.5 --density 400")
+        .succeeds()
+        .stdout;
     let names: Vec<&str> = out.lines().next().expect("a header").split(',').collect();
     assert_eq!(&names[..7], ["mean", "std", "std_latent", "familiarity", "lower_90", "upper_90", "q50"]);
     assert_eq!(names.len(), 7 + 400);
@@ -31,7 +33,7 @@ fn an_ensemble_is_trained_reported_and_predicts_densities() {
     let total: f64 = row[7..].iter().sum::<f64>() * (grid[1] - grid[0]);
     assert!((total - 1.0).abs() < 0.1, "{total}");
     folder.ign("evaluate m.ign t.csv").succeeds();
-    folder.refuses("predict m.ign t.csv --density 1", &["--density", "2"]);
+    folder.refuses("predict --columns all m.ign t.csv --density 1", &["--density", "2"]);
 }
 
 #[test]
@@ -43,7 +45,7 @@ fn without_neighbours_the_file_is_smaller_and_says_nothing_of_familiarity() {
         format!("t.csv --target y -o without.ign --no-report --quiet {ENSEMBLE} --without-neighbours");
     folder.train(&train).succeeds();
     assert!(folder.read("without.ign").len() + 600 * 8 < folder.read("with.ign").len());
-    let out = folder.ign("predict without.ign t.csv").succeeds().stdout;
+    let out = folder.ign("predict --columns all without.ign t.csv").succeeds().stdout;
     assert!(out.starts_with("mean,std,std_latent\n"), "{}", &out[..80]);
 }
 
@@ -63,7 +65,7 @@ fn new_rows_join_a_model_and_their_worth_is_told() {
     assert_eq!((&json["added"], &json["kept"]), (&60.into(), &180.into()));
     assert!(json["before"]["rmse"].is_f64() && json["after"]["rmse"].is_f64(), "{json}");
     assert_eq!(folder.read("m.ign"), before);
-    folder.ign("predict n.ign t.csv").succeeds();
+    folder.ign("predict --columns all n.ign t.csv").succeeds();
     assert!(folder.ign("info n.ign").succeeds().stdout.contains("180 training"));
     let run = folder.ign("update m.ign more.csv").succeeds();
     assert!(run.stdout.contains("60 rows added, 180 kept"), "{}", run.stdout);

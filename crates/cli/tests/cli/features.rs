@@ -37,7 +37,7 @@ fn features_and_labels_of_numpy_are_learned_without_a_network() {
         .succeeds();
     let scores = folder.ign("evaluate m.ign x.npy --target label.npy --json").succeeds().json();
     assert!(scores["accuracy"].as_f64().expect("a number") > 0.9, "{scores}");
-    let out = folder.ign("predict m.ign x.npy").succeeds().stdout;
+    let out = folder.ign("predict --columns all m.ign x.npy").succeeds().stdout;
     assert_eq!(header(&out)[..3], ["label", "p_0", "p_1"]);
     let info = folder.ign("info m.ign").succeeds().stdout;
     assert!(info.contains("the 2 inputs themselves"), "{info}");
@@ -45,7 +45,7 @@ fn features_and_labels_of_numpy_are_learned_without_a_network() {
     folder.refuses_to_train("x.npy --target label.npy --encoder identity -o m.ign", &["299", "300"]);
     folder.refuses("evaluate m.ign x.npy --target x0", &["x0", ".npy"]);
     folder.write("x.npy", &features(300)[..1000]);
-    folder.refuses("predict m.ign x.npy", &["x.npy"]);
+    folder.refuses("predict --columns all m.ign x.npy", &["x.npy"]);
 }
 
 #[test]
@@ -58,6 +58,6 @@ fn columns_can_be_features_too_of_numbers_and_of_classes() {
     folder.write("u.csv", labelled(300, &["low", "mid", "top"]));
     for more in ["", "--head softmax", "--multiclass independent"] {
         folder.train(&format!("u.csv --target y --encoder identity -o n.ign --quiet {more}")).succeeds();
-        folder.ign("predict n.ign u.csv").succeeds();
+        folder.ign("predict --columns all n.ign u.csv").succeeds();
     }
 }

@@ -25,7 +25,7 @@ fn idx_files_are_trained_on_and_their_test_part_is_evaluated() {
     assert!(scores["accuracy"].as_f64().expect("a number") > 0.9, "{scores}");
     assert_eq!(folder.ign("evaluate m.ign digits --part train --json").succeeds().json()["n"], 60);
     assert_eq!(folder.ign("evaluate m.ign digits --part all --json").succeeds().json()["n"], 90);
-    let predicted = folder.ign("predict m.ign digits").succeeds().stdout;
+    let predicted = folder.ign("predict --columns all m.ign digits").succeeds().stdout;
     assert_eq!(header(&predicted)[..3], ["file", "label", "p_0"]);
     assert_eq!(texts(&predicted, "file").len(), 30);
     let info = folder.ign("info m.ign").succeeds().stdout;
@@ -55,15 +55,18 @@ fn a_folder_of_images_has_its_classes_by_name_and_single_images_are_predicted() 
     let folder = Folder::with_image_model();
     let scores = folder.ign("evaluate m.ign pets --json").succeeds().json();
     assert_eq!((scores["n"].as_u64(), scores["classes"][1]["label"].as_str()), (Some(24), Some("dog")));
-    let both = folder.ign("predict m.ign pets/dog/03.png pets/cat/05.png").succeeds().stdout;
+    let both = folder.ign("predict --columns all m.ign pets/dog/03.png pets/cat/05.png").succeeds().stdout;
     assert_eq!(texts(&both, "file"), ["pets/dog/03.png", "pets/cat/05.png"]);
-    let all = folder.ign("predict m.ign pets").succeeds().stdout;
+    let all = folder.ign("predict --columns all m.ign pets").succeeds().stdout;
     let place = texts(&all, "file").iter().position(|file| file == "pets/dog/03.png").expect("part of it");
     let (alone, among) = (column(&both, "p_dog")[0], column(&all, "p_dog")[place]);
     assert!((alone - among).abs() < 1e-4, "{alone} {among}"); // f32 features, summed in another order
     // Images without classes are predicted too.
     folder.put("new/x.png", grey_png(&pixels(0, 77, 8), 8));
-    assert_eq!(texts(&folder.ign("predict m.ign new").succeeds().stdout, "file"), ["new/x.png"]);
+    assert_eq!(
+        texts(&folder.ign("predict --columns all m.ign new").succeeds().stdout, "file"),
+        ["new/x.png"]
+    );
 }
 
 #[test]
@@ -75,7 +78,10 @@ fn cifar_files_are_colour_images_with_named_classes() {
     folder.train("c -o m.ign --quiet").succeeds();
     let info = folder.ign("info m.ign").succeeds().stdout;
     assert!(info.contains("colour images of 32 × 32 pixels"), "{info}");
-    assert!(header(&folder.ign("predict m.ign c").succeeds().stdout).contains(&"p_automobile".to_owned()));
+    assert!(
+        header(&folder.ign("predict --columns all m.ign c").succeeds().stdout)
+            .contains(&"p_automobile".to_owned())
+    );
     assert_eq!(folder.ign("evaluate m.ign c --json").succeeds().json()["n"], 8);
 }
 
@@ -125,7 +131,7 @@ fn other_heads_and_several_networks_work_with_images() {
         ["--head softmax", "--multiclass independent", "--set encoder.augment=false", "--preset paper"];
     for more in dense.into_iter().chain(with_cnn.iter().map(String::as_str)) {
         folder.train(&format!("digits -o m.ign --quiet {more}")).succeeds();
-        let predicted = folder.ign("predict m.ign digits").succeeds().stdout;
+        let predicted = folder.ign("predict --columns all m.ign digits").succeeds().stdout;
         let p = ["p_0", "p_1", "p_2"].map(|name| column(&predicted, name));
         for row in 0..30 {
             assert!((p.iter().map(|p| p[row]).sum::<f64>() - 1.0).abs() < 1e-9, "{more}");
@@ -160,15 +166,15 @@ fn images_of_several_sizes_and_modes_become_one_kind_and_the_user_is_told() {
     for words in [
         "the images have 2 sizes, most often 8x8 pixels (height x width), and are resized to 8x8",
         "1 image in colour and 27 in grey: all are taken in colour",
-        "animations are used by their first frame: 1 files, first pets/dog/moving.png",
-        "files that are no images are passed over: 1 files, first pets/readme.txt",
+        "animations are used by their first frame: 1 file, first pets/dog/moving.png",
+        "files that are no images are passed over: 1 file, first pets/readme.txt",
     ] {
         assert!(run.stderr.contains(words), "no `{words}` in: {}", run.stderr);
     }
     let info = folder.ign("info m.ign").succeeds().stdout;
     assert!(info.contains("colour images of 8 × 8 pixels"), "{info}");
     // New images of any size and mode are brought to the model's.
-    folder.ign("predict m.ign pets/dog/large.png pets/dog/deep.png pets/cat/00.png").succeeds();
+    folder.ign("predict --columns all m.ign pets/dog/large.png pets/dog/deep.png pets/cat/00.png").succeeds();
     folder.train("pets -o small.ign --quiet --image-size 4x6").succeeds();
     assert!(folder.ign("info small.ign").succeeds().stdout.contains("images of 4 × 6 pixels"));
 }
@@ -181,7 +187,7 @@ fn sixteen_bits_and_a_second_frame_change_no_prediction() {
     folder.put("plain.png", grey_png(&image, 8));
     folder.put("deep.png", deep_png(&image, 8));
     folder.put("moving.png", animated_png(&image, 8));
-    let text = folder.ign("predict m.ign plain.png deep.png moving.png").succeeds().stdout;
+    let text = folder.ign("predict --columns all m.ign plain.png deep.png moving.png").succeeds().stdout;
     let p = column(&text, "p_dog");
     // 0x..5a / 0xffff is within half a step of 8 bits.
     assert!((p[0] - p[1]).abs() < 1e-4 && (p[0] - p[2]).abs() < 1e-4, "{text}");

@@ -205,7 +205,7 @@ fn an_interrupted_run_of_several_networks_goes_on_to_the_same_bytes() {
         Running::new(folder.command(&command))
     };
     let mut first = run("m.ign", "");
-    first.wait_for("network 2 pretraining epoch 60:"); // by then the first has surely ended an epoch too
+    first.wait_for("network 2 of 3, pretraining epoch 100:"); // by then the first has surely ended an epoch too
     first.signal("INT");
     assert_eq!(first.end(), Some(130), "{}", first.seen);
     assert_eq!(
@@ -215,7 +215,7 @@ fn an_interrupted_run_of_several_networks_goes_on_to_the_same_bytes() {
     );
     let mut second = run("m.ign", "--resume");
     assert_eq!(second.end(), Some(0), "{}", second.seen);
-    assert!(!second.seen.contains("network 1 pretraining epoch 1:"), "it goes on: {}", second.seen);
+    assert!(!second.seen.contains("network 2 of 3, pretraining epoch 100:"), "it goes on: {}", second.seen);
     assert_eq!(run("whole.ign", "--quiet --threads 1").end(), Some(0));
     assert!(folder.read("m.ign") == folder.read("whole.ign"), "the resumed run wrote other bytes");
 }

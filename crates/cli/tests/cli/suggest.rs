@@ -29,7 +29,7 @@ fn rows_are_suggested_best_first_with_their_numbers_predictions_and_kept_columns
     assert_eq!((rows.len(), rows[0]), (3, 4.0), "{}", run.stdout); // counted from 1
     assert!(scores.windows(2).all(|pair| pair[0] >= pair[1]));
     // What is predicted is what `ign predict` says.
-    let predicted = folder.ign("predict e.ign pool.csv").succeeds().stdout;
+    let predicted = folder.ign("predict --columns all e.ign pool.csv").succeeds().stdout;
     for name in ["mean", "std", "std_latent", "familiarity"] {
         let (own, all) = (column(&run.stdout, name), column(&predicted, name));
         assert!(own.iter().zip(&rows).all(|(own, row)| *own == all[*row as usize - 1]), "{name}");
@@ -149,7 +149,7 @@ fn a_short_pool_is_suggested_whole_with_a_note_and_an_empty_one_is_refused() {
     folder.write("pool.csv", POOL);
     let run = folder.ign("suggest m.ign pool.csv").succeeds();
     assert_eq!(run.stdout.lines().count(), 7);
-    assert!(run.stderr.contains("note: the pool has 6 rows: all of them"), "{}", run.stderr);
+    assert!(run.stderr.contains("note: the pool has 6 rows: all are suggested"), "{}", run.stderr);
     assert_eq!(folder.ign("suggest m.ign pool.csv -q").succeeds().stderr, "");
     folder.write("none.csv", "a,b\n");
     folder.refuses("suggest m.ign none.csv -o s.csv", &["none.csv: there is not one row"]);

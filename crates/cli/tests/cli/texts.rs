@@ -53,7 +53,7 @@ fn reviews_are_learned_and_a_line_from_a_pipe_is_judged() {
         let scores = folder.ign("evaluate m.ign r.jsonl --json").succeeds().json();
         assert!(scores["accuracy"].as_f64().expect("a number") > 0.95, "{more}: {scores}");
         let lines = b"{\"text\": \"SUPERB acting, I loved every minute of it\", \"stars\": 1}\n{\"text\": \"a boring and stupid film\", \"stars\": 1}\n";
-        let judged = folder.ign_reading("predict m.ign -", lines).succeeds().stdout;
+        let judged = folder.ign_reading("predict --columns all m.ign -", lines).succeeds().stdout;
         assert_eq!(texts(&judged, "label"), ["pos", "neg"], "{more}");
         assert_eq!(header(&judged)[..3], ["label", "p_neg", "p_pos"]);
     }
@@ -97,8 +97,9 @@ fn the_words_of_a_text_are_the_same_in_every_format_and_container() {
     (0..20).for_each(|row| writeln!(csv, "\"{}\"", review(row).0.replace(", ", ",\n")).expect("memory"));
     folder.write("n.csv", csv);
     folder.write("n.jsonl", reviews(20));
-    let [a, b] = ["n.csv", "n.jsonl"]
-        .map(|file| column(&folder.ign(&format!("predict m.ign {file}")).succeeds().stdout, "p_pos"));
+    let [a, b] = ["n.csv", "n.jsonl"].map(|file| {
+        column(&folder.ign(&format!("predict --columns all m.ign {file}")).succeeds().stdout, "p_pos")
+    });
     assert!(close(&a, &b), "a line break is no word");
 }
 
@@ -110,13 +111,17 @@ fn texts_that_are_hard_to_read_are_predicted_all_the_same() {
         ["", " ", "?!", "zzz qqq", "😀 👍🏽", "فيلم رائع", "这部电影很好看", "a\u{0301}\u{202e}b", &long];
     let lines: String =
         cells.iter().map(|text| serde_json::json!({ "text": text }).to_string() + "\n").collect();
-    let p = column(&folder.ign_reading("predict m.ign -", lines.as_bytes()).succeeds().stdout, "p_pos");
+    let p = column(
+        &folder.ign_reading("predict --columns all m.ign -", lines.as_bytes()).succeeds().stdout,
+        "p_pos",
+    );
     assert!(p.len() == cells.len() && p.iter().all(|p| (0.0..=1.0).contains(p)), "{p:?}");
     assert!(close(&p[..1], &p[1..2]), "no word is no word");
-    let missing = folder.ign_reading("predict m.ign -", b"{\"text\": null}\n").succeeds().stdout;
+    let missing =
+        folder.ign_reading("predict --columns all m.ign -", b"{\"text\": null}\n").succeeds().stdout;
     assert!(close(&column(&missing, "p_pos"), &p[..1]), "a missing text is an empty one");
     folder.write("bad.jsonl", b"{\"text\": \"good\"}\n{\"text\": \"caf\xe9\"}\n");
-    folder.refuses("predict m.ign bad.jsonl", &["bad.jsonl:2", "UTF-8"]);
+    folder.refuses("predict --columns all m.ign bad.jsonl", &["bad.jsonl:2", "UTF-8"]);
 }
 
 /// What a product of another size leaves of single precision.
@@ -128,10 +133,10 @@ fn close(a: &[f64], b: &[f64]) -> bool {
 fn a_prediction_does_not_depend_on_the_texts_around_it() {
     let folder = with_model("");
     folder.write("all.jsonl", reviews(40));
-    let together = column(&folder.ign("predict m.ign all.jsonl").succeeds().stdout, "p_pos");
+    let together = column(&folder.ign("predict --columns all m.ign all.jsonl").succeeds().stdout, "p_pos");
     for (row, line) in reviews(40).lines().enumerate().step_by(13) {
         folder.write("one.jsonl", line);
-        let alone = column(&folder.ign("predict m.ign one.jsonl").succeeds().stdout, "p_pos");
+        let alone = column(&folder.ign("predict --columns all m.ign one.jsonl").succeeds().stdout, "p_pos");
         assert!(close(&alone, &together[row..=row]));
     }
 }
@@ -188,7 +193,7 @@ fn a_text_of_no_use_leaves_a_plain_table() {
 fn rows_without_a_known_word_are_counted() {
     let folder = with_model("--set data.ignore=[\"stars\"]");
     let run = folder
-        .ign_reading("predict m.ign -", b"{\"text\": \"zzz qqq\"}\n{\"text\": \"superb\"}\n")
+        .ign_reading("predict --columns all m.ign -", b"{\"text\": \"zzz qqq\"}\n{\"text\": \"superb\"}\n")
         .succeeds();
-    assert!(run.stderr.contains("column `text`: 1 rows hold no word that the model knows"), "{}", run.stderr);
+    assert!(run.stderr.contains("column `text`: 1 row holds no word that the model knows"), "{}", run.stderr);
 }

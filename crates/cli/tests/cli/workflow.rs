@@ -26,9 +26,9 @@ fn the_format_of_a_table_changes_neither_the_model_nor_the_predictions() {
 #[test]
 fn predictions_are_the_same_numbers_in_every_output_format() {
     let folder = Folder::with_model();
-    let expected = column(&folder.ign("predict m.ign t.csv").succeeds().stdout, "mean");
+    let expected = column(&folder.ign("predict --columns all m.ign t.csv").succeeds().stdout, "mean");
     for out in ["p.csv", "p.csv.gz", "p.tsv", "p.parquet", "p.jsonl", "p.jsonl.gz"] {
-        let run = folder.ign(&format!("predict m.ign t.csv -o {out}")).succeeds();
+        let run = folder.ign(&format!("predict --columns all m.ign t.csv -o {out}")).succeeds();
         assert!(
             run.stdout.is_empty() && run.stderr.contains(&format!("200 rows predicted into {out}")),
             "{run:?}"
@@ -63,8 +63,8 @@ fn the_default_name_of_a_model_is_that_of_its_table() {
 #[test]
 fn a_pipe_is_as_good_as_a_file() {
     let folder = Folder::with_model();
-    let from_file = folder.ign("predict m.ign t.csv").succeeds().stdout;
-    let from_pipe = folder.ign_reading("predict m.ign -", &folder.read("t.csv")).succeeds();
+    let from_file = folder.ign("predict --columns all m.ign t.csv").succeeds().stdout;
+    let from_pipe = folder.ign_reading("predict --columns all m.ign -", &folder.read("t.csv")).succeeds();
     assert_eq!(from_file, from_pipe.stdout);
     assert!(from_pipe.stderr.is_empty(), "{}", from_pipe.stderr);
     let scores = folder.ign("evaluate m.ign t.csv --json").succeeds().json();
@@ -78,7 +78,9 @@ fn a_pipe_is_as_good_as_a_file() {
 fn intervals_and_quantiles_are_there_by_name_and_never_cross() {
     let folder = Folder::with_model();
     let text = folder
-        .ign("predict m.ign t.csv --interval 0.9 --interval 0.5 --quantiles 0.05,0.5,0.95,0.025")
+        .ign(
+            "predict --columns all m.ign t.csv --interval 0.9 --interval 0.5 --quantiles 0.05,0.5,0.95,0.025",
+        )
         .succeeds()
         .stdout;
     let (names, columns) = numbers(&text);
@@ -121,9 +123,9 @@ fn other_columns_are_carried_along_or_ignored_and_the_order_of_columns_does_not_
         writeln!(shuffled, "row {row},{b},\"x, y\",{a}").expect("memory");
     }
     folder.write("new.csv", shuffled);
-    let plain = folder.ign("predict m.ign t.csv").succeeds().stdout;
-    assert_eq!(folder.ign("predict m.ign new.csv").succeeds().stdout, plain);
-    let kept = folder.ign("predict m.ign new.csv --keep id,a").succeeds().stdout;
+    let plain = folder.ign("predict --columns all m.ign t.csv").succeeds().stdout;
+    assert_eq!(folder.ign("predict --columns all m.ign new.csv").succeeds().stdout, plain);
+    let kept = folder.ign("predict --columns all m.ign new.csv --keep id,a").succeeds().stdout;
     for (row, (mine, plain)) in kept.lines().zip(plain.lines()).enumerate() {
         let (id, rest) = mine.split_once(',').expect("several columns");
         let (a, rest) = rest.split_once(',').expect("several columns");
@@ -141,7 +143,7 @@ fn output_columns_have_distinct_names_whatever_is_asked_for() {
     let folder = Folder::with_model();
     for words in ["--interval 0.9,0.9", "--interval 0.9 --interval 0.90", "--quantiles 0.5,0.5", "--keep a,a"]
     {
-        let run = folder.ign(&format!("predict m.ign t.csv {words}"));
+        let run = folder.ign(&format!("predict --columns all m.ign t.csv {words}"));
         if run.code == Some(2) {
             run.is_refused(&[words.split(' ').next().expect("a flag")]); // to refuse is as good
             continue;
@@ -156,7 +158,7 @@ fn output_columns_have_distinct_names_whatever_is_asked_for() {
 fn a_carried_column_keeps_its_name_and_ours_gives_way() {
     let folder = Folder::with_model();
     folder.write("mean.csv", linear(200).replace("a,b,y", "a,b,mean"));
-    let kept = folder.ign("predict m.ign mean.csv --keep mean").succeeds().stdout;
+    let kept = folder.ign("predict --columns all m.ign mean.csv --keep mean").succeeds().stdout;
     assert!(kept.starts_with("mean,mean_predicted,std,"), "{kept}");
 }
 
@@ -170,7 +172,8 @@ fn several_targets_are_learned_together_and_keep_their_names() {
     }
     folder.write("t.csv", text);
     folder.train("t.csv --target y,z -o m.ign --quiet").succeeds();
-    let (names, columns) = numbers(&folder.ign("predict m.ign t.csv --interval 0.9").succeeds().stdout);
+    let (names, columns) =
+        numbers(&folder.ign("predict --columns all m.ign t.csv --interval 0.9").succeeds().stdout);
     let of = |target: &str| {
         ["mean", "std", "std_latent", "lower_90", "upper_90"].map(|name| format!("{target}_{name}"))
     };
@@ -202,7 +205,7 @@ fn evaluation_is_one_json_object_with_exactly_the_promised_scores() {
 #[test]
 fn the_scores_of_an_evaluation_follow_from_the_predictions() {
     let folder = Folder::with_model();
-    let predicted = folder.ign("predict m.ign t.csv --interval 0.9").succeeds().stdout;
+    let predicted = folder.ign("predict --columns all m.ign t.csv --interval 0.9").succeeds().stdout;
     let scores = folder.ign("evaluate m.ign t.csv --json").succeeds().json();
     let [mean, lower, upper] = ["mean", "lower_90", "upper_90"].map(|name| column(&predicted, name));
     let y: Vec<f64> = (0..200).map(|row| linear_row(row).2).collect();
@@ -238,7 +241,7 @@ fn quiet_commands_say_nothing() {
     folder.write("t.csv", crate::tables::mixed(200));
     let run = folder.train("t.csv --target price -o m.ign --quiet").succeeds();
     assert_eq!((run.stdout, run.stderr), (String::new(), String::new()));
-    let run = folder.ign("predict m.ign t.csv --quiet -o p.csv").succeeds();
+    let run = folder.ign("predict --columns all m.ign t.csv --quiet -o p.csv").succeeds();
     assert_eq!((run.stdout, run.stderr), (String::new(), String::new()));
 }
 

@@ -51,14 +51,12 @@ pub enum Notice {
         /// The share of the target's variance that it explains.
         share: f64,
     },
-    /// An input that explains most of the target alone.
-    DominantColumn {
-        /// Its name.
-        column: String,
+    /// Inputs that each explain most of the target alone.
+    DominantColumns {
+        /// Each with the share of the target's variance that it explains, the largest first.
+        columns: Vec<(String, f64)>,
         /// The target.
         target: String,
-        /// The share of the target's variance that it explains.
-        share: f64,
     },
     /// A target's range, which nobody declared.
     BoundsRecognised {
@@ -350,11 +348,18 @@ impl fmt::Display for Notice {
                 "possible leak: column `{column}` alone explains {:.1} % of `{target}`; if it is not known before `{target}` is, leave it out with `--ignore {column}`",
                 100.0 * share
             ),
-            Notice::DominantColumn { column, target, share } => write!(
-                f,
-                "column `{column}` alone explains {:.0} % of `{target}`: is it known when `{target}` is to be predicted? (`--ignore {column}` leaves it out)",
-                100.0 * share
-            ),
+            Notice::DominantColumns { columns, target } => {
+                let shown: Vec<String> = columns
+                    .iter()
+                    .map(|(column, share)| format!("`{column}` {:.0} %", 100.0 * share))
+                    .collect();
+                write!(
+                    f,
+                    "alone each of these explains most of `{target}`: {}; are they known when `{target}` is to be predicted? (`--ignore {}` leaves one out)",
+                    shown.join(", "),
+                    columns[0].0
+                )
+            }
             Notice::BoundsRecognised { column, lower, upper } => {
                 let range = match (lower, upper) {
                     (Some(lower), Some(upper)) => format!("between {lower} and {upper}"),

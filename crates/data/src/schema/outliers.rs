@@ -44,6 +44,9 @@ fn outlier(values: &[f64], rows: &[usize]) -> Option<(usize, f64)> {
     let (mean, std) = mean_and_std(&present);
     let distance = |value: &f64| (value - mean).abs();
     let farthest = |values: &[f64]| values.iter().copied().max_by(|a, b| distance(a).total_cmp(&distance(b)));
+    if present.iter().all(|value| (0.0..=1.0).contains(value)) {
+        return None; // a share or an indicator
+    }
     let farthest_value = farthest(&present)?;
     let others: Vec<f64> = present.into_iter().filter(|value| *value != farthest_value).collect();
     let (_, others_std) = mean_and_std(&others);
@@ -86,6 +89,8 @@ mod tests {
         rare[3] = 1.0;
         rare[4] = 1.0;
         assert_eq!(found(&rare), None);
+        rare[5] = 0.02;
+        assert_eq!(found(&rare), None, "a share");
         let tail: Vec<f64> = (1..2000).map(|i| (f64::from(i) / 250.0).exp()).collect();
         assert_eq!(found(&tail), None);
         let hours_of_snow: Vec<f64> = (0..40_000).map(|i| if i < 27 { f64::from(i) } else { 0.0 }).collect();

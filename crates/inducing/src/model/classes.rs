@@ -7,6 +7,11 @@ use crate::nn::Mode;
 use std::sync::Arc;
 
 impl Model {
+    /// Makes probabilities surer by a factor of the slope of their calibration.
+    pub(crate) fn sharpen(&mut self, factor: f64) {
+        self.header.class_calibration.iter_mut().for_each(|calibration| calibration.slope *= factor);
+    }
+
     /// Decides classes otherwise from now on; an error where the decision is for another number of classes.
     pub fn set_decision(&mut self, decision: Option<Decision>) -> Result<(), Error> {
         let classes = self.header.schema.classes().map_or(0, <[String]>::len);

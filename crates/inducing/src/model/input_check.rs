@@ -276,7 +276,7 @@ impl<'a> InputCheck<'a> {
 
     fn add_table(&mut self, matrix: &Matrix, schema: &TableSchema) {
         for (&row, columns) in &matrix.absent {
-            if 2 * columns.len() >= schema.inputs.len() && schema.inputs.len() > 1 {
+            if columns.len() >= 2 && 2 * columns.len() >= schema.inputs.len() {
                 self.empty.add(self.rows + row);
             }
             for &column in columns {

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::metrics::{average, row_nll};
 use crate::model::{
     Calibration, ClassCalibration, Ensemble, HeldOut, Latent, LinearClasses, Model, OutOfFoldPredictions,
-    Predictions, Score, Scores, Stacked,
+    Predictions, Score, Scores, Stacked, minimise,
 };
 use crate::neighbours::{KeptRows, folds_of};
 use crate::nn::Mode;
@@ -56,12 +56,21 @@ impl Joining<'_> {
         let y = match &self.labels {
             Values::Classes(labels) => {
                 calibrate_classes(model, &latent, labels, &self.weights);
-                return self.join_classes(model, config, &latent, labels, begin);
+                let sharper = self.sharpening(model, &folds, &oof, labels);
+                self.join_classes(model, config, &latent, labels, begin)?;
+                model.sharpen(sharper);
+                return Ok(());
             }
             Values::Numbers(y) => y,
         };
         calibrate(model, &latent, y);
         if !self.keeps_neighbours(config) {
+            let predictions = model.numbers(&latent);
+            let places: Vec<usize> = (0..self.rows.len()).collect();
+            let scores = model.score_weighted(&predictions, &self.observed(model, &places), &self.weights)?;
+            model.header_mut().metrics.insert("out_of_fold".into(), scores);
+            let predictions = model.named(predictions);
+            model.set_out_of_fold(OutOfFoldPredictions { rows: self.rows.to_vec(), predictions, latent });
             return Ok(());
         }
         let (width, c) = (self.inputs.width(), model.outputs());
@@ -150,6 +159,36 @@ impl Joining<'_> {
         let (rows, latent) = (self.rows.to_vec(), latent.clone());
         model.set_out_of_fold(OutOfFoldPredictions { rows, predictions, latent });
         Ok(())
+    }
+
+    /// How much surer the whole ensemble is than the few members that left a row out: a mean of more members is closer to what they
+    /// agree on.
+    ///
+    /// ```text
+    /// 1/β_m = A + B/m        slopes β₁ of single members and β_R of R of them give A and B; the factor is β_M/β_R
+    /// ```
+    fn sharpening(&self, model: &Model, folds: &[HeldOutFold], oof: &OutOfFold, labels: &[u32]) -> f64 {
+        const MOST: f64 = 2.0;
+        let Some(joint) = model.header().class_calibration else { return 1.0 };
+        let (c, k, repeats) = (model.outputs(), gp::classes_of(model.outputs()), self.repeats as f64);
+        if self.repeats < 2 {
+            return 1.0;
+        }
+        let places: Vec<usize> = folds.iter().flat_map(|fold| &fold.places).copied().collect();
+        let mean = folds.iter().flat_map(|fold| &fold.mean).copied().collect();
+        let var = places.iter().flat_map(|&place| &oof.var[place * c..(place + 1) * c]).copied().collect();
+        let single = Latent { mean, var, members: Vec::new() };
+        let weights: Vec<f64> = places.iter().filter_map(|&place| self.weights.get(place).copied()).collect();
+        let nll = |slope: f64| {
+            let p = model.classes_by(&single, ClassCalibration { slope, ..joint }).p;
+            average(places.len(), &weights)(&|i| row_nll(&p[i * k..][..k], labels[places[i]] as usize))
+        };
+        let at = joint.slope.ln();
+        let alone = minimise(at - 2.0, at + 1.0, |x| nll(x.exp())).exp();
+        let b = (1.0 / alone - 1.0 / joint.slope).max(0.0) / (1.0 - 1.0 / repeats);
+        let a = 1.0 / alone - b;
+        let all = 1.0 / (a + b / model.networks().len() as f64);
+        if a > 0.0 { (all / joint.slope).clamp(1.0, MOST) } else { 1.0 }
     }
 
     fn keeps_neighbours(&self, config: &Config) -> bool {

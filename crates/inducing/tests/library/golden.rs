@@ -1,7 +1,7 @@
 //! Model files kept as they were written: every later version reads them and predicts the same.
 //!
 //! `v1.ign` and `v2-classes.ign` were written by the programs of formats 1 and 2 and cannot be made again. Those of
-//! formats 3 to 6 were made by `cargo run --release -p inducing --example golden`, once before the release that first wrote
+//! formats 3 to 7 were made by `cargo run --release -p inducing --example golden`, once before the release that first wrote
 //! that format; a change that needs them remade has broken a promise.
 
 use crate::fixture::numbers;
@@ -148,12 +148,19 @@ fn model_files_of_graphs_still_give_their_predictions() {
 
 #[test]
 fn model_files_of_ensembles_still_give_their_predictions() {
-    for version in ["v5", "v6"] {
+    for version in ["v5", "v6", "v7"] {
         an_ensemble_still_gives_its_predictions(version);
     }
     let family =
         |name: &str| load(name).header().ensemble.as_ref().expect("an ensemble").stacks[0].process.family;
     assert_eq!(family("v6-table.ign"), gp::Matern::FiveHalves, "new in version 6");
+    let scale = load("v7-table.ign").header().schema.numbers()[0].scale;
+    assert!(
+        matches!(scale.transform, data::Transform::Asinh { .. }) && scale.reach.is_some(),
+        "new in version 7"
+    );
+    let classes = load("v7-classes.ign");
+    assert!(classes.header().ensemble.as_ref().is_some_and(|ensemble| ensemble.linear_classes.is_some()));
 }
 
 fn an_ensemble_still_gives_its_predictions(version: &str) {
@@ -237,9 +244,9 @@ fn there_are_golden_files_of_every_format() {
     let of = |name: &str| load(name).header().format_version;
     let files = ["v1.ign", "v2-classes.ign", "v3-text.ign", "v3-graphs.ign", "v4-text.ign", "v4-graphs.ign"];
     assert_eq!(files.map(of), [1, 2, 3, 3, 4, 4]);
-    for version in [5, 6] {
+    for version in [5, 6, 7] {
         let kinds = ["text", "graphs", "table", "classes"];
         assert_eq!(kinds.map(|kind| of(&format!("v{version}-{kind}.ign"))), [version; 4]);
     }
-    assert_eq!(FORMAT_VERSION, 6, "a new format needs golden files of its own: examples/golden.rs");
+    assert_eq!(FORMAT_VERSION, 7, "a new format needs golden files of its own: examples/golden.rs");
 }

@@ -55,6 +55,8 @@ pub(super) fn scaled(
     };
     let transform = match config.target_transform {
         TargetTransform::None => Transform::Identity,
+        // Small counts have their probability on a few values; a logarithm only drives them apart.
+        TargetTransform::Auto if are_small_counts(&values) => Transform::Identity,
         TargetTransform::Auto => {
             let candidates = candidates(&values, bounds);
             best(candidates, &values, train, encoded)
@@ -99,6 +101,14 @@ fn recognised(low: f64, high: f64, rows: usize) -> Bounds {
         false => Bounds::default(),
         true => Bounds { lower: Some(0.0), upper: [1.0, 100.0].into_iter().find(|&upper| fills(upper)) },
     }
+}
+
+fn are_small_counts(values: &[f64]) -> bool {
+    const SMALL: f64 = 50.0;
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    values.iter().all(|y| y.fract() == 0.0 && *y >= 0.0)
+        && sorted.get(sorted.len() / 2).is_some_and(|y| *y < SMALL)
 }
 
 fn candidates(values: &[f64], bounds: Bounds) -> Vec<Transform> {

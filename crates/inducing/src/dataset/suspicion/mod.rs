@@ -44,8 +44,15 @@ pub(super) fn suspicions(table: &Table, train: &[usize], config: &DataConfig) ->
                 let share = learned.largest_share();
                 found.notices.push(Notice::TargetAlmostConstant { column: target.clone(), share });
             }
+            let mut dominant = Vec::new();
             for (name, column) in &inputs {
-                found.look_at(table, target, &learned, (name, column), (train, &rows), inputs.len());
+                let share =
+                    found.look_at(table, target, &learned, (name, column), (train, &rows), inputs.len());
+                dominant.extend(share.map(|share| ((*name).clone(), share)));
+            }
+            if !dominant.is_empty() {
+                dominant.sort_by(|a, b| b.1.total_cmp(&a.1));
+                found.notices.push(Notice::DominantColumns { columns: dominant, target: target.clone() });
             }
         }
     }
@@ -58,6 +65,7 @@ pub(super) fn suspicions(table: &Table, train: &[usize], config: &DataConfig) ->
 }
 
 impl Suspicions {
+    /// Looks at one column; returns how much of the target it explains where that is nearly all, but no leak.
     fn look_at(
         &mut self,
         table: &Table,
@@ -66,9 +74,9 @@ impl Suspicions {
         (name, column): (&str, &Column),
         (train, rows): (&[usize], &[usize]),
         inputs: usize,
-    ) {
+    ) -> Option<f64> {
         if self.exclude.iter().any(|excluded| excluded == name) {
-            return;
+            return None;
         }
         let share = explained(column, learned, rows);
         let (column_name, target) = (name.to_owned(), target.to_owned());
@@ -82,17 +90,17 @@ impl Suspicions {
                 self.exclude.push(column_name.clone());
                 self.notices.push(Notice::RowNumberDropped { column: column_name, sorted });
             }
-            return;
+            return None;
         }
         // A table of one input is about that input.
         if inputs < 2 {
-            return;
+            return None;
         }
         if share >= LEAK {
             self.notices.push(Notice::Leak { column: column_name, target, share });
-        } else if share >= DOMINANT {
-            self.notices.push(Notice::DominantColumn { column: column_name, target, share });
+            return None;
         }
+        (share >= DOMINANT).then_some(share)
     }
 }
 
@@ -144,6 +152,15 @@ pub(super) fn rare_classes(classes: &[String], counts: &[usize]) -> Option<Notic
     (!rare.is_empty()).then_some(Notice::RareClasses { classes: rare })
 }
 
+/// Whether some number hardly repeats: coarse columns are equal in rows that have nothing to do with each other.
+fn can_tell_rows_apart(x: &[f32], width: usize, rows: &[usize]) -> bool {
+    const DISTINCT: f64 = 0.5;
+    (0..width).any(|j| {
+        let values: HashSet<u32> = rows.iter().map(|&row| x[row * width + j].to_bits()).collect();
+        values.len() as f64 > DISTINCT * rows.len() as f64
+    })
+}
+
 /// How many test rows are training rows too, inputs and target alike.
 pub(super) fn repeated_rows(
     x: &[f32],
@@ -155,7 +172,7 @@ pub(super) fn repeated_rows(
         TargetValues::Classes(y) => y.len(),
     };
     let width = x.len() / rows.max(1);
-    if width == 0 || test.is_empty() {
+    if width == 0 || test.is_empty() || !can_tell_rows_apart(x, width, train) {
         return None;
     }
     let key = |row: usize| -> Vec<u8> {
