@@ -12,7 +12,7 @@ FEWEST = 5  # rarer categories share a column
 
 
 def regression(split):
-    """Standardised numbers, a column for each category; the penalty with the least squared error of rows left out one by one."""
+    """Standardised numbers, a column for each category; the penalty with the least leave-one-out error."""
     categories = OneHotEncoder(min_frequency=FEWEST, handle_unknown="infrequent_if_exist", sparse_output=False)
     inputs = make_column_transformer(
         (StandardScaler(), make_column_selector(dtype_include="number")),

@@ -50,7 +50,7 @@ class Ign:
         return own | {f"{score}_blocks": [one[score] for one in blocks] for score in ("nll", "brier") if blocks} | found
 
     def trained_and_evaluated(self, split, folder, task):
-        """What `evaluate` prints of the test rows and of their blocks, the seconds of training, warnings if there were any."""
+        """What `evaluate` prints of the test rows and their blocks, seconds of training, warnings if there were any."""
         split.x_train.assign(y=split.y_train).to_csv(folder / "train.csv", index=False)
         test = split.x_test.assign(y=split.y_test)
         test.to_csv(folder / "test.csv", index=False)
@@ -68,9 +68,10 @@ class Ign:
         return found | ({"warnings": warnings} if warnings else {})
 
     def cell_probabilities(self, split, folder):
-        """Probability of y ± ½ of each test row, by integration of the density at GRID values; a zero has what no other count has.
+        """Probability of y ± ½ of each test row, by integration of the density at GRID values.
 
-        A count beyond the grid, which ends a little above the largest of training, is scored like the last one on it.
+        A zero has what no other count has: its density may lie on both sides of the bound. The grid ends a little above
+        the largest count of training; a count beyond it is scored like the last one on it.
         """
         found = []
         for start in range(0, len(split.y_test), CHUNK):  # a chunk's densities take about 50 MB

@@ -49,12 +49,12 @@ def summary(split, predictions):
 
 
 def cell_nll(probability):
-    """Of counts: the probability of y ± ½ has no unit, and cannot be made large by a density that is narrow at each integer."""
+    """Of counts: unlike a density, the probability of y ± ½ gains nothing by being narrow at each integer."""
     return -np.log(np.maximum(probability, LEAST_PROBABILITY))
 
 
 def coverage(split, lower, upper):
-    """Coverage of the 95 % interval, the slice of an input where it is furthest from 95 %, intervals that hold what cannot be."""
+    """Coverage of the 95 % interval, the slice of an input where it is furthest from 95 %, intervals below what can be."""
     hit = (lower <= split.y_test) & (split.y_test <= upper)
     furthest, where = largest_deviation(hit, slices(split.x_test))
     found = {"coverage": hit.mean(), "slice_deviation": furthest, "slice": where}

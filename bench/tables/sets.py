@@ -16,8 +16,8 @@ TRAIN_SHARE = 0.6
 class Split:
     """Inputs as data frames, targets as arrays; `name` tells this split from the set's others.
 
-    `lower`: no target can be below. `counts`: targets are counts. `blocks`: parts of the test rows that are also scored one by
-    one, for standard errors.
+    `lower`: no target can be below. `counts`: targets are counts. `blocks`: parts of the test rows that are also scored
+    by themselves, for standard errors.
     """
 
     set: str

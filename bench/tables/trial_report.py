@@ -12,9 +12,11 @@ def table(rows):
         scores_table(regressions, ("crps", "nll", "rmse", "coverage", "outside"))
     if classifications:
         scores_table(classifications, ("nll", "brier", "accuracy"))
-    for part, scores in ((regressions, ("crps", "nll")), (classifications, ("nll", "brier"))):
-        for score in scores:
-            verdict(part, score)
+    numbers = {score: verdict("numbers", regressions, score) for score in ("nll", "crps")}
+    classes = {score: verdict("classes", classifications, score) for score in ("nll", "brier")}
+    if any(numbers.values()) and any(classes.values()):
+        conclusion("all sets, NLL", numbers["nll"] + classes["nll"])
+        conclusion("all sets, CRPS or Brier score", numbers["crps"] + classes["brier"])
 
 
 def scores_table(rows, scores):
@@ -43,24 +45,28 @@ def difference(mine, theirs, score):
     return blocks.mean(), blocks.std(ddof=1) / np.sqrt(len(blocks))
 
 
-def verdict(rows, score):
-    """`ign` beside the best peer and beside the baseline; lower scores are better."""
+def verdict(kind, rows, score):
+    """Prints and returns `ign` beside the best peer and beside the baseline, set by set; lower scores are better."""
     names = dict.fromkeys(row["set"] for row in rows)
-    compared = [(name, beside(rows, name, score)) for name in names if len([p for p in pairs(rows) if p[0] == name]) > 1]
-    compared = [(name, found) for name, found in compared if found]
+    compared = {name: found for name in names if (found := beside(rows, name, score))}
     if not compared:
-        return
-    print(f"{score}: ign minus the best peer ± standard error (minus the linear baseline)")
-    for name, (peer, (best, error), line) in compared:
+        return []
+    print(f"{kind}, {score}: ign minus the best peer ± standard error (minus the linear baseline)")
+    for name, (peer, (best, error), line) in compared.items():
         behind = "" if line is None or line[0] <= line[1] else "  WORSE THAN LINEAR"
         beside_line = "" if line is None else f" ({line[0]:+.4f} ± {line[1]:.4f}){behind}"
         print(f"  {name}: {best:+.4f} ± {error:.4f} to {peer}{beside_line}")
-    found = [found for _, found in compared]
+    conclusion(f"{kind}, {score}", list(compared.values()))
+    print()
+    return list(compared.values())
+
+
+def conclusion(of, found):
     strictly, within = sum(best <= 0 for _, (best, _), _ in found), sum(best <= error for _, (best, error), _ in found)
     worse = sum(line is not None and line[0] > line[1] for *_, line in found)
     print(
-        f"  at least as good as the best peer on {within} of {len(found)} sets within a standard error, on {strictly} strictly;"
-        f" worse than linear on {worse}\n"
+        f"{of}: at least as good as the best peer on {within} of {len(found)} within a standard error, "
+        f"on {strictly} strictly; worse than linear by more than one on {worse}"
     )
 
 
