@@ -71,10 +71,12 @@ def conclusion(of, found):
 
 
 def beside(rows, name, score):
-    """The best peer's name, the difference to it, and the difference to the baseline; `None` without `ign`."""
+    """The best peer's name, the difference to it, and that to the baseline; `None` without splits that `ign` has too."""
     mine = select(rows, name, "ign")
-    peers = [who for set_name, who in pairs(rows) if set_name == name and who != "ign"]
-    if not mine or not peers:
+    own = {row["split"] for row in mine}
+    others = [row for row in rows if row["set"] == name and row["who"] != "ign" and row["split"] in own]
+    peers = list(dict.fromkeys(row["who"] for row in others))
+    if not peers:
         return None
     best = min(peers, key=lambda who: np.mean([row[score] for row in select(rows, name, who)]))
     line = difference(mine, select(rows, name, BASELINE), score) if BASELINE in peers else None

@@ -51,9 +51,11 @@ def load(name):
     if name == "diabetes":
         x, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
         return x, y.to_numpy(float), {}
-    if name not in TABLES:
+    if is_classification(name):
         x, y = class_sets.load(name)
         return x, y, {}
+    if name not in TABLES:
+        raise SystemExit(f"no set of trial is called {name}; there are: {', '.join(NAMES)}")
     table = TABLES[name]
     package = find_spec(table.package)
     if package is None:
