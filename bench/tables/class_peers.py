@@ -1,4 +1,4 @@
-"""Logistic regression and LightGBM as classifiers."""
+"""Logistic regression, LightGBM and CatBoost as classifiers."""
 
 import numpy as np
 from sklearn.linear_model import LogisticRegressionCV
@@ -13,8 +13,12 @@ SMALLEST = 1e-15  # as in `ign evaluate`: a probability of zero has a finite los
 def scored(split, classes, probabilities):
     column = np.searchsorted(classes, split.y_test)  # classes are sorted
     true = probabilities[np.arange(len(column)), column]
+    nll = -np.log(np.maximum(true, SMALLEST))
+    brier = (probabilities**2).sum(1) - 2 * true + 1  # Σ_c (p_c − 1[c = y])²
     accuracy = np.mean(probabilities.argmax(1) == column)
-    return {"nll": -np.log(np.maximum(true, SMALLEST)).mean(), "accuracy": accuracy}
+    found = {"nll": nll.mean(), "accuracy": accuracy, "brier": brier.mean()}
+    blocks = {"nll_blocks": split.block_means(nll), "brier_blocks": split.block_means(brier)}
+    return found | (blocks if split.blocks else {})
 
 
 def logistic(split):
@@ -36,3 +40,16 @@ def lightgbm(split):
     model = LGBMClassifier(**options, n_jobs=1, verbose=-1)
     model.fit(x, y, eval_X=x_valid, eval_y=y_valid, callbacks=[early_stopping(PATIENCE, verbose=False)])
     return scored(split, classes, model.predict_proba(with_categories(split.x_test, split)))
+
+
+def catboost(split):
+    from catboost import CatBoostClassifier
+
+    x, y = with_categories(split.x_train, split), split.y_train
+    x, x_valid, y, y_valid = train_test_split(x, y, test_size=VALIDATION_SHARE, random_state=split.seed, stratify=y)
+    text = list(x.select_dtypes(exclude="number").columns)
+    options = {"iterations": ROUNDS, "thread_count": 1, "random_seed": split.seed, "cat_features": text}
+    loss = "Logloss" if len(np.unique(y)) == 2 else "MultiClass"
+    model = CatBoostClassifier(loss_function=loss, allow_writing_files=False, verbose=False, **options)
+    model.fit(x, y, eval_set=(x_valid, y_valid), early_stopping_rounds=PATIENCE)
+    return scored(split, model.classes_, model.predict_proba(with_categories(split.x_test, split)))

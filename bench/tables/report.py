@@ -4,6 +4,8 @@ import sys
 
 import numpy as np
 
+import trial_report
+
 SCORES = ("rmse", "nll", "crps", "coverage", "slice_deviation")
 
 
@@ -18,7 +20,7 @@ def progress(row):
 def table(job, rows):
     good = [row for row in rows if "error" not in row]
     if good:
-        {"random": random, "gaps": gaps, "classes": classes}[job](good)
+        {"random": random, "gaps": gaps, "classes": classes, "trial": trial_report.table}[job](good)
     else:
         print("no results; `gaps` takes columns of fewer values with --distinct N" if not rows else "every run failed")
     for row in rows:

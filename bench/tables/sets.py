@@ -14,7 +14,11 @@ TRAIN_SHARE = 0.6
 
 @dataclass
 class Split:
-    """Inputs as data frames, targets as arrays; `name` tells this split from the set's others."""
+    """Inputs as data frames, targets as arrays; `name` tells this split from the set's others.
+
+    `lower`: no target can be below. `counts`: targets are counts. `blocks`: parts of the test rows that are also scored
+    by themselves, for standard errors.
+    """
 
     set: str
     name: str
@@ -23,6 +27,16 @@ class Split:
     x_test: pd.DataFrame
     y_test: np.ndarray
     seed: int = 0
+    lower: float = -np.inf
+    counts: bool = False
+    blocks: int = 0
+
+    def block(self, i):
+        """Test rows of one block, as a slice."""
+        return slice(i, None, self.blocks)
+
+    def block_means(self, values):
+        return [values[self.block(i)].mean() for i in range(self.blocks)]
 
 
 def load(name):

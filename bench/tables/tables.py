@@ -3,6 +3,7 @@
     bench/tables/run random [SETS…]   random 60/40 splits
     bench/tables/run gaps [SETS…]     the middle third of each numeric column held out
     bench/tables/run classes [SETS…]  five folds of small classifications
+    bench/tables/run trial [SETS…]    tables that a new user would bring, numbers and classes
 """
 
 import argparse
@@ -20,14 +21,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def arguments():
     parser = argparse.ArgumentParser(prog="bench/tables/run", description="Scores of ign beside its peers on tables.")
-    parser.add_argument("job", choices=["random", "gaps", "classes"])
-    parser.add_argument("sets", nargs="*", help="which sets; the small ones if none is named")
+    parser.add_argument("job", choices=["random", "gaps", "classes", "trial"])
+    parser.add_argument("sets", nargs="*", help="which sets; the small ones, or all of `trial`, if none is named")
     parser.add_argument("--seeds", default="0,1,2", help="seeds of the random splits [default: 0,1,2]")
     parser.add_argument("--distinct", type=int, default=20, help="a gap's column has this many values [default: 20]")
     parser.add_argument("--ign", default=ROOT / "target/release/ign", help="the program [default: target/release/ign]")
     parser.add_argument("--preset", default="default", help="ign's preset [default: default]")
-    parser.add_argument("--only", help="who runs, separated by commas: ign, gp, lightgbm, logistic, catboost")
-    parser.add_argument("--catboost", action="store_true", help="CatBoost too, on regressions")
+    parser.add_argument("--only", help="who runs, separated by commas: ign, gp, lightgbm, logistic, linear, catboost")
+    parser.add_argument("--catboost", action="store_true", help="CatBoost too, in random and gaps")
     parser.add_argument("--json", help="append results to this file, and leave out what it has already")
     return parser.parse_args()
 
@@ -40,9 +41,16 @@ def splits(options):
         for name in options.sets or class_sets.NAMES:
             yield from class_sets.folds(name)
         return
+    seeds = [int(seed) for seed in options.seeds.split(",")]
+    if options.job == "trial":
+        import trial_sets
+
+        for name in options.sets or trial_sets.NAMES:
+            yield from trial_sets.splits(name, seeds)
+        return
     for name in options.sets or sets.SMALL:
         if options.job == "random":
-            yield from sets.random_splits(name, [int(seed) for seed in options.seeds.split(",")])
+            yield from sets.random_splits(name, seeds)
         else:
             yield from sets.gap_splits(name, options.distinct)
 
@@ -50,7 +58,11 @@ def splits(options):
 def runners(options):
     """Who runs: name → function of a split. Imported when needed: `--only ign` waits for no peer's library."""
     ign = Ign(options.ign, options.preset)
-    if options.job == "classes":
+    if options.job == "trial":
+        import trial_peers
+
+        everyone = trial_peers.runners(ign)
+    elif options.job == "classes":
         import class_peers
 
         everyone = {"ign": ign.classification, "logistic": class_peers.logistic, "lightgbm": class_peers.lightgbm}

@@ -84,7 +84,15 @@ def of_quantiles(split, mean, q):
     # CRPS = 2 ∫ pinball loss over all levels.
     levels = (np.arange(CRPS_POINTS) + 0.5) / CRPS_POINTS
     errors = [(y - quantile(level)) * (level - (y < quantile(level))) for level in levels]
-    return scores.Predictions(mean, nll, 2 * np.mean(errors, axis=0), q[0], q[-1])
+
+    def distribution(at):
+        i = np.clip((q <= at).sum(0), 1, len(LEVELS) - 1)
+        inside = LEVELS[i - 1] + (at - q[i - 1, t]) / steps[i - 1, t] * np.diff(LEVELS)[i - 1]
+        first, last = edge * np.exp(np.minimum(at - q[0], 0) / low), 1 - edge * np.exp(np.minimum(q[-1] - at, 0) / high)
+        return np.where(at < q[0], first, np.where(at > q[-1], last, inside))
+
+    cell = distribution(y + 0.5) - distribution(y - 0.5)
+    return scores.Predictions(mean, nll, 2 * np.mean(errors, axis=0), q[0], q[-1], cell)
 
 
 def better(versions):
@@ -95,11 +103,17 @@ def better(versions):
         "crps": lambda one: one["crps"],
         "coverage": lambda one: abs(one["coverage"] - scores.LEVEL),
         "slice_deviation": lambda one: one["slice_deviation"],
+        "outside": lambda one: one["outside"],
     }
+    present = next(iter(versions.values()))
     found = {f"nll_{name}": version["nll"] for name, version in versions.items()}
     for score, of in worth.items():
+        if score not in present:
+            continue
         name = min(versions, key=lambda version: of(versions[version]))
-        found |= {score: versions[name][score]} | ({} if score == "rmse" else {f"{score}_by": name})
+        blocks = f"{score}_blocks"
+        found |= {score: versions[name][score]} | ({blocks: versions[name][blocks]} if blocks in present else {})
+        found |= {} if score == "rmse" else {f"{score}_by": name}
     return found
 
 
