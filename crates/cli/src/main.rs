@@ -32,7 +32,7 @@ enum Command {
     /// Learn to predict columns of a table, or the classes of images or graphs
     Train(Box<commands::train::Args>),
     /// Search for better settings within a time; the best model is kept
-    Tune(commands::tune::Args),
+    Tune(Box<commands::tune::Args>),
     /// Predict rows, images or graphs, each with its uncertainty
     Predict(commands::predict::Args),
     /// Suggest which rows to label next: those that would teach most, or the most promising

@@ -101,12 +101,10 @@ impl Progress {
                     eprintln!("{which}{phase} epoch {}: {loss}{}{used}", record.epoch, self.last);
                 }
             }
-            Event::Notice(text) => {
-                // Members of an ensemble may all have the same to say.
-                if !self.noted.contains(text) {
-                    self.note(text);
-                    self.noted.push(text.clone());
-                }
+            // Members of an ensemble may all have the same to say.
+            Event::Notice(text) if !self.noted.contains(text) => {
+                self.note(text);
+                self.noted.push(text.clone());
             }
             _ => {}
         }

@@ -196,9 +196,10 @@ fn a_threshold_is_chosen_on_held_out_rows_and_can_be_set_afterwards() {
         let json = folder.ign(&format!("evaluate {words} --json")).succeeds().json();
         json["classes"][1]["recall"].as_f64().expect("a share")
     };
-    folder.train(&format!("{train} plain.ign")).succeeds();
-    // Twenty held-out rows choose roughly.
-    assert!(recall("f.ign c.csv") > recall("plain.ign c.csv"), "{}", recall("f.ign c.csv"));
+    // The held-out rows are a tenth; their recall says only roughly what that of all rows is.
+    assert!(recall("f.ign c.csv") > 0.8, "{}", recall("f.ign c.csv"));
+    let decided = folder.ign("info f.ign --json").succeeds().json()["decision"]["threshold"].as_f64();
+    assert!(decided.is_some_and(|threshold| (0.05..0.95).contains(&threshold)), "{decided:?}");
     assert!(recall("k.ign c.csv") > 0.9, "a missed `yes` costs thirty times a false one");
     assert!(recall("f.ign c.csv --threshold 0.99") < 0.5);
     folder.refuses("predict f.ign c.csv --threshold 1.5", &["not a probability"]);
