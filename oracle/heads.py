@@ -172,7 +172,8 @@ def mix_linear(linear, x, p):
     """Probabilities p [N, K] with those of a logistic regression on the inputs x [N, d]."""
     theta = np.array(linear["theta"]).reshape(-1, linear["classes"])                               # [d + 1, K]: W, then b
     own = softmax(x.astype(float) @ theta[:-1] + theta[-1])
-    return (1 - linear["share"]) * p + linear["share"] * own
+    sharp = ((1 - linear["share"]) * p + linear["share"] * own) ** linear["sharpness"]
+    return sharp / sharp.sum(1, keepdims=True)
 
 
 def predict_classes(header, tensors, inputs, classes, counts):

@@ -33,6 +33,7 @@ pub use file::{FORMAT_VERSION, FileError};
 pub use gp::Kernel;
 pub use input_check::{InputCheck, InputNote, UNFAMILIAR};
 pub use linear_classes::LinearClasses;
+pub(crate) use linear_classes::{MILDEST, SHARPEST, sharpen};
 pub use out_of_fold::OutOfFoldPredictions;
 pub use predict::{EncodedData, TargetUse};
 pub use prediction::{

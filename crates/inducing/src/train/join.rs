@@ -10,8 +10,8 @@ use crate::dataset::{Inputs, Values};
 use crate::error::Error;
 use crate::metrics::{average, row_nll};
 use crate::model::{
-    Calibration, ClassCalibration, Ensemble, HeldOut, Latent, LinearClasses, Model, OutOfFoldPredictions,
-    Predictions, Score, Scores, Stacked, minimise,
+    Calibration, ClassCalibration, Ensemble, HeldOut, Latent, LinearClasses, MILDEST, Model,
+    OutOfFoldPredictions, Predictions, SHARPEST, Score, Scores, Stacked, minimise, sharpen,
 };
 use crate::neighbours::{KeptRows, folds_of};
 use crate::nn::Mode;
@@ -223,10 +223,20 @@ impl Joining<'_> {
             return None;
         }
         let all: Vec<usize> = (0..n).collect();
-        let fitted = LinearClasses { share, ..rows.fit(&all, own.penalty) };
-        let mixed: Vec<f64> = (0..p.len()).map(|at| mixed(share, at)).collect();
+        let mut mixed: Vec<f64> = (0..p.len()).map(|at| mixed(share, at)).collect();
+        let nll = |log: f64| {
+            let of_row = |i: usize| {
+                let mut row = mixed[i * classes..][..classes].to_vec();
+                sharpen(&mut row, log.exp());
+                row_nll(&row, labels[i] as usize)
+            };
+            // A weak pull towards leaving things as they are, as in the calibration.
+            n as f64 * average(n, &self.weights)(&of_row) + log * log
+        };
+        let sharpness = minimise(MILDEST.ln(), SHARPEST.ln(), nll).exp();
+        mixed.chunks_exact_mut(classes).for_each(|row| sharpen(row, sharpness));
         p.copy_from_slice(&mixed);
-        Some(fitted)
+        Some(LinearClasses { share, sharpness, ..rows.fit(&all, own.penalty) })
     }
 
     /// What was observed of some places, in the targets' own units.

@@ -84,7 +84,7 @@ impl Labelled<'_> {
             }
             value
         });
-        LinearClasses { share: 0.0, classes: k, theta }
+        LinearClasses { share: 0.0, sharpness: 1.0, classes: k, theta }
     }
 }
 
