@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::metrics::gaussian_nll;
 use crate::neighbours::Index;
 use data::{Notice, Table, TargetColumn, TargetScale, Transform};
+use std::collections::HashSet;
 
 /// Rows that a scale is chosen by, at most.
 const MOST_ROWS: usize = 4000;
@@ -55,8 +56,8 @@ pub(super) fn scaled(
     };
     let transform = match config.target_transform {
         TargetTransform::None => Transform::Identity,
-        // Small counts have their probability on a few values; a logarithm only drives them apart.
-        TargetTransform::Auto if are_small_counts(&values) => Transform::Identity,
+        // Rounded values have their probability on a few of them; a logarithm only drives those apart.
+        TargetTransform::Auto if are_rounded(&values) => Transform::Identity,
         TargetTransform::Auto => {
             let candidates = candidates(&values, bounds);
             best(candidates, &values, train, encoded)
@@ -103,12 +104,11 @@ fn recognised(low: f64, high: f64, rows: usize) -> Bounds {
     }
 }
 
-fn are_small_counts(values: &[f64]) -> bool {
-    const SMALL: f64 = 50.0;
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    values.iter().all(|y| y.fract() == 0.0 && *y >= 0.0)
-        && sorted.get(sorted.len() / 2).is_some_and(|y| *y < SMALL)
+/// Whether there are few values for so many rows.
+fn are_rounded(values: &[f64]) -> bool {
+    const FEW: f64 = 0.1;
+    let distinct: HashSet<u64> = values.iter().map(|y| y.to_bits()).collect();
+    (distinct.len() as f64) < FEW * values.len() as f64
 }
 
 fn candidates(values: &[f64], bounds: Bounds) -> Vec<Transform> {
