@@ -57,6 +57,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         (Observed::Classes(y), _) => model.score_classes(inputs, &rows, y)?,
         (Observed::Numbers(_), None) => unreachable!("numbers are predicted where they were observed"),
     };
+    if let (Some(weight), false) = (&model.header().config.data.weight, args.json) {
+        note(&format!(
+            "all rows count the same: weights, such as those of `{weight}` in training, are not read here"
+        ));
+    }
     let mut check = InputCheck::new(&model);
     check.add(inputs, &data.unseen, &predictions);
     let ood = match &args.ood {

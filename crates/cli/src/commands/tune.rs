@@ -14,6 +14,9 @@ use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
 
+/// Ten years: nobody waits longer.
+const LONGEST: f64 = 10.0 * 365.0 * 86_400.0;
+
 #[derive(clap::Args)]
 #[command(
     mut_arg("folds", |arg| arg.hide(true)),
@@ -76,7 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut tuner = Tuner::new(&data)
         .settings(settings.clone())
         .scoring(scoring)
-        .budget(Duration::from_secs_f64(args.budget))
+        .budget(Duration::from_secs_f64(args.budget.min(LONGEST)))
         .threads(threads)
         .resume(earlier.clone(), model);
     if let Some(trials) = args.trials {
@@ -160,7 +163,7 @@ fn print_result(args: &Args, files: &TrialFiles, tuned: &Tuned, scoring: Scoring
         header.metrics.iter().filter(|(part, _)| *part == "test" || !header.metrics.contains_key("test"));
     for (part, scores) in shown {
         let empty = Default::default();
-        let baselines = baselines::lines(scores, header.baselines.get(part).unwrap_or(&empty));
+        let baselines = baselines::lines(part, scores, header.baselines.get(part).unwrap_or(&empty));
         print(&format!("{}\n{}{baselines}", output::part(part), output::scores(scores)))?;
     }
     let settings = tuned.settings.to_toml()?;

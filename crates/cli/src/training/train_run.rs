@@ -116,7 +116,8 @@ impl TrainRun<'_> {
         let shown = metrics.iter().filter(|(part, _)| *part == "test" || !metrics.contains_key("test"));
         for (part, scores) in shown {
             let empty = BTreeMap::new();
-            let baselines = baselines::lines(scores, model.header().baselines.get(part).unwrap_or(&empty));
+            let baselines =
+                baselines::lines(part, scores, model.header().baselines.get(part).unwrap_or(&empty));
             print(&format!("{}\n{}{baselines}", output::part(part), output::scores(scores)))?;
         }
         print(&format!("{} written in {:.0} s", out.display(), elapsed.as_secs_f64()))

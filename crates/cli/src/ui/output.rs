@@ -34,7 +34,7 @@ pub(crate) fn part(name: &str) -> String {
         "validation" => {
             "validation (these rows also chose the epoch and calibrated the uncertainties)".into()
         }
-        "out_of_fold" => "out of fold (training rows, each predicted by members that never learned from it; the rows chose their epochs, which flatters a little)".into(),
+        "out_of_fold" => "out of fold (training rows, each predicted by members that never learned from it; the rows also chose epochs and weights, which flatters where there are few)".into(),
         "test" => "test (rows not used for training)".into(),
         other => one_line(other).into_owned(),
     }

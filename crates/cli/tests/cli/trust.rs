@@ -42,6 +42,15 @@ fn a_leak_and_a_row_number_are_named_before_training_and_the_row_number_is_left_
 }
 
 #[test]
+fn a_table_of_one_input_keeps_it_though_it_counts_the_rows() {
+    let folder = Folder::new();
+    let rows: String = (0..80).map(|i| format!("{i},{}\n", 2 * i + i % 3)).collect();
+    folder.write("t.csv", format!("size,price\n{rows}"));
+    let run = folder.train("t.csv --target price -o m.ign --no-report").succeeds();
+    assert!(!run.stderr.contains("leak") && !run.stderr.contains("left out"), "{}", run.stderr);
+}
+
+#[test]
 fn predictions_of_a_positive_number_stay_positive_whatever_the_inputs() {
     let folder = Folder::new();
     folder.write("h.csv", houses(400));

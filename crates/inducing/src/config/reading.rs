@@ -46,7 +46,7 @@ pub struct DataConfig {
     #[serde(default)]
     pub target_transform: TargetTransform,
     /// Part of the rows that is held out, never trained on, and reported on at the end; by default a tenth of 1,000 rows or more,
-    /// at most 5,000 rows.
+    /// a fifth of 100 or more where parts follow times or groups, at most 5,000 rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_share: Option<Share>,
     /// Number of cross-validation folds, one of which is the test part; 0 is none.
@@ -92,13 +92,14 @@ impl DataConfig {
 
     /// The share of `rows` that is held out.
     pub fn held_out_share(&self, rows: usize) -> f64 {
-        const FEWEST: usize = 1000;
-        const SHARE: f64 = 0.1;
         const MOST: f64 = 5000.0;
+        // New times and new groups are harder than held-out rows among the others: what is said of them needs a part of its own.
+        let (fewest, share) =
+            if self.time_column.is_some() || self.group.is_some() { (100, 0.2) } else { (1000, 0.1) };
         match self.test_share {
             Some(share) => share.get(),
-            None if rows < FEWEST => 0.0,
-            None => SHARE.min(MOST / rows as f64),
+            None if rows < fewest => 0.0,
+            None => f64::min(share, MOST / rows as f64),
         }
     }
 }

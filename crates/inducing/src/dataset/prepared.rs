@@ -99,8 +99,12 @@ impl Prepared {
             _ => None,
         };
         let related = related(table, &rows, &config.data)?;
-        let [train, validation, test] = parts(&rows, classes, &related, config);
+        let [mut train, mut validation, test] = parts(&rows, classes, &related, config);
         let row_weights = row_weights(table, &train, &config.data)?;
+        // A row of no weight is as if it were not there.
+        for part in [&mut train, &mut validation] {
+            part.retain(|&row| row_weights.get(row).is_none_or(|weight| *weight > 0.0));
+        }
         let mut suspicions = suspicions(table, &train, &config.data);
         suspicions.exclude.extend(config.data.excluded());
         let options = EncodeOptions {

@@ -46,8 +46,14 @@ pub(super) fn suspicions(table: &Table, train: &[usize], config: &DataConfig) ->
             }
             let mut dominant = Vec::new();
             for (name, column) in &inputs {
-                let share =
-                    found.look_at(table, target, &learned, (name, column), (train, &rows), inputs.len());
+                let share = found.look_at(
+                    table,
+                    target,
+                    &learned,
+                    (name, column),
+                    (train, &rows),
+                    (inputs.len(), config),
+                );
                 dominant.extend(share.map(|share| ((*name).clone(), share)));
             }
             if !dominant.is_empty() {
@@ -73,14 +79,16 @@ impl Suspicions {
         learned: &Learned,
         (name, column): (&str, &Column),
         (train, rows): (&[usize], &[usize]),
-        inputs: usize,
+        (inputs, config): (usize, &DataConfig),
     ) -> Option<f64> {
-        if self.exclude.iter().any(|excluded| excluded == name) {
+        // A table of one input is about that input.
+        if inputs < 2 || self.exclude.iter().any(|excluded| excluded == name) {
             return None;
         }
         let share = explained(column, learned, rows);
         let (column_name, target) = (name.to_owned(), target.to_owned());
-        if is_row_number(column, train) && !table.is_declared(name) {
+        let is_time = config.time_column.as_deref() == Some(name);
+        if is_row_number(column, train) && !table.is_declared(name) && !is_time {
             // A series with a trend is predicted by what is before and after; numbers of rows are not. A file that is sorted by
             // its target has row numbers that say it.
             if share < DOMINANT && blocks_follow_neighbours(column, learned, rows) {
@@ -90,10 +98,6 @@ impl Suspicions {
                 self.exclude.push(column_name.clone());
                 self.notices.push(Notice::RowNumberDropped { column: column_name, sorted });
             }
-            return None;
-        }
-        // A table of one input is about that input.
-        if inputs < 2 {
             return None;
         }
         if share >= LEAK {
