@@ -11,7 +11,7 @@ use crate::ui::times::Times;
 use data::{DatasetPart, write_atomically};
 use inducing::Model;
 use inducing::dataset::Schema;
-use inducing::model::{EncodedData, TargetUse};
+use inducing::model::{EncodedData, InputCheck, TargetUse};
 use report::{EvaluatedRows, GatherRequest, InputSet, ModelRecord, RunRecord, gather};
 use std::path::{Path, PathBuf};
 
@@ -110,7 +110,10 @@ fn record(
             args.test
         )));
     }
-    for text in data.notes.iter().chain(&data.file_notes).cloned() {
+    let mut check = InputCheck::new(model);
+    check.add(&data.inputs, &data.unseen, &model.predict_inputs(&data.inputs, &rows)?);
+    let checked = check.notes().into_iter().map(|note| note.to_string());
+    for text in data.notes.iter().chain(&data.file_notes).cloned().chain(checked) {
         if !notes.contains(&text) {
             note(&text);
             notes.push(text);

@@ -71,7 +71,7 @@ const MAX_MATRIX_CLASSES: usize = 12;
 fn class_scores(target: &str, m: &ClassMetrics) -> String {
     let auroc = m.auroc.map_or("–".to_owned(), |area| format!("{area:.4}"));
     let mut text = format!(
-        "  {target}  ({})\n    decisions     accuracy {:.2} %   AUROC {auroc}\n    probabilities NLL {:.4}   Brier {:.4}   ECE {:.4}\n",
+        "  {target}  ({})\n    decisions     accuracy {:.2} %   AUROC {auroc}\n    probabilities NLL {:.4}   Brier {:.4} (summed over classes)   ECE {:.4}\n",
         count(m.n, "row"),
         100.0 * m.accuracy,
         m.nll,
@@ -94,6 +94,8 @@ fn class_scores(target: &str, m: &ClassMetrics) -> String {
     }
     if m.classes.len() <= MAX_MATRIX_CLASSES {
         text += "\n    confusion matrix: true class (rows) by predicted class (columns)\n";
+        let heads: String = labels.iter().map(|label| format!(" {:>6}", short_head(label))).collect();
+        text += &format!("    {:width$}{heads}\n", "");
         for (label, row) in labels.iter().zip(&m.confusion) {
             let label = cut(label);
             let cells: String = row.iter().map(|count| format!("{count:7}")).collect();
@@ -101,6 +103,14 @@ fn class_scores(target: &str, m: &ClassMetrics) -> String {
         }
     }
     text + "\n" + &reliability(m)
+}
+
+/// A class's name over a column of seven characters.
+fn short_head(label: &str) -> String {
+    match label.chars().count() {
+        0..=6 => label.to_owned(),
+        _ => label.chars().take(5).chain(['…']).collect(),
+    }
 }
 
 /// Rows by confidence, before and after recalibration.
