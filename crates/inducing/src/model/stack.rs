@@ -67,8 +67,8 @@ fn one() -> f64 {
 /// What a stack is asked about one row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Query<'a> {
-    /// The row's coordinates.
-    pub(crate) x: &'a [f32],
+    /// The linear model there.
+    pub(crate) linear: f64,
     /// f̄
     pub(crate) mean: f64,
     /// v_f
@@ -138,7 +138,7 @@ impl Stack {
 
     /// What the nearest rows say.
     pub(crate) fn local(&self, query: Query<'_>, space: &mut LocalSpace) -> Local {
-        let linear = linear(&self.linear, query.x);
+        let linear = query.linear;
         let prior = self.process.log_scale.exp();
         // What cannot be computed is as far as can be.
         let Some((mean, var)) = self.process.condition(query.differences, query.residuals, space) else {

@@ -121,7 +121,7 @@ impl Neighbours {
                     };
                     let (labels, errors) = (pick(&self.kept.y), pick(&self.kept.errors));
                     let query = Query {
-                        x,
+                        linear: linear(&stack.linear, x),
                         mean: latent.mean[at],
                         var: latent.var[at],
                         features: local.unwrap_or([latent.mean[at], 0.0]),

@@ -9,7 +9,7 @@ use super::stack::{Known, quantile};
 use crate::config::Config;
 use crate::dataset::{Inputs, Prepared, Values};
 use crate::model::{Query, Stack};
-use crate::neighbours::{Index, Rows};
+use crate::neighbours::Index;
 use crate::nn::Mode;
 use gp::LocalSpace;
 use rayon::prelude::*;
@@ -91,7 +91,6 @@ impl Known<'_> {
         &self,
         stack: &mut Stack,
         usual: [Vec<f64>; 2],
-        residuals: &[f32],
         errors: &[f32],
     ) {
         if self.in_gaps.is_empty() {
@@ -99,7 +98,7 @@ impl Known<'_> {
         }
         stack.gap_thresholds = usual.map(|values| quantile(values, USUAL));
         let rows: Vec<InGap> = (self.in_gaps.chunks(MEMBERS))
-            .flat_map(|members| self.in_gap(stack, members, residuals, errors))
+            .flat_map(|members| self.in_gap(stack, members, errors))
             .collect();
         let nll = |weights: [f64; 2]| -> f64 {
             let of_row = |row: &InGap| {
@@ -118,7 +117,6 @@ impl Known<'_> {
         &self,
         stack: &Stack,
         members: &[HeldOutFold],
-        residuals: &[f32],
         errors: &[f32],
     ) -> Vec<InGap> {
         let inside = &members[0].places;
@@ -135,10 +133,9 @@ impl Known<'_> {
             .collect();
         let found =
             Index::new(&x(&outside), &weights).nearest(&queries, None, stack.count.min(outside.len()));
-        let rows = Rows { coordinates: self.x, labels: residuals, width: self.width, apart: &[] };
         let of_row = |space: &mut LocalSpace, (&i, found): (&usize, &Vec<u32>)| {
             let found: Vec<u32> = found.iter().map(|&j| outside[j as usize] as u32).collect();
-            let (differences, residuals) = rows.around(self.row(i), &found);
+            let (differences, residuals) = self.around(&found, i);
             let errors: Vec<f64> = found.iter().map(|&j| f64::from(errors[j as usize])).collect();
             let mean = oof.mean[i * c + k];
             let query = Query {

@@ -301,7 +301,7 @@ impl Prepared {
             weights: self.weights_of(&rows),
         };
         let linear = match self.values {
-            Values::Numbers(_) => self.ridge(self.targets(), &self.train),
+            Values::Numbers(_) => self.linear_folds(&rows, &joining.apart, config.seed),
             Values::Classes(_) => None,
         };
         joining.join(model, config, &Begin::Anew(linear))

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::metrics::{average, row_nll};
 use crate::model::{
     Calibration, ClassCalibration, Ensemble, HeldOut, Latent, LinearClasses, MILDEST, Model,
-    OutOfFoldPredictions, Predictions, SHARPEST, Score, Scores, Stacked, minimise, sharpen,
+    OutOfFoldPredictions, Predictions, SHARPEST, Score, Scores, Stack, Stacked, minimise, sharpen,
 };
 use crate::neighbours::{KeptRows, folds_of};
 use crate::nn::Mode;
@@ -41,10 +41,29 @@ pub(crate) struct Joining<'a> {
 
 /// Where the fit begins.
 pub(crate) enum Begin {
-    /// With a linear model `β [d, C]` and intercepts `[C]` of all training rows, if there is one.
-    Anew(Option<Vec<f32>>),
+    /// With linear models of all training rows, if there are any.
+    Anew(Option<LinearFolds>),
     /// With processes that are fitted already.
     From(Box<Ensemble>),
+}
+
+/// A linear model of the targets, `β [d, C]` and intercepts `[C]`, and those that left a fold of the rows out: errors of the first one
+/// on its own rows are too small, of few rows by far.
+#[derive(Debug)]
+pub(crate) struct LinearFolds {
+    pub(crate) all: Vec<f32>,
+    pub(crate) folds: Vec<Vec<f32>>,
+    /// The fold of every row that joins; empty where no row was seen by `all`.
+    pub(crate) of_rows: Vec<u32>,
+}
+
+impl LinearFolds {
+    /// The models of some stacks.
+    fn fixed(stacks: &[Stack]) -> Self {
+        let coefficients = 0..stacks.first().map_or(0, |stack| stack.linear.len());
+        let all = coefficients.flat_map(|i| stacks.iter().map(move |stack| stack.linear[i] as f32)).collect();
+        Self { all, folds: Vec::new(), of_rows: Vec::new() }
+    }
 }
 
 impl Joining<'_> {
@@ -76,20 +95,14 @@ impl Joining<'_> {
         let (width, c) = (self.inputs.width(), model.outputs());
         let x = self.inputs.numbers(width, self.rows, Mode::Predict)?;
         let (mut stacks, mut errors, mut out_of_fold) = (Vec::new(), vec![0.0; y.len()], Vec::new());
+        let (linear, before) = match begin {
+            Begin::Anew(None) => return Ok(()),
+            Begin::Anew(Some(linear)) => (linear, None),
+            Begin::From(before) => (&LinearFolds::fixed(&before.stacks), Some(before)),
+        };
         for k in 0..c {
-            let slopes = match begin {
-                Begin::Anew(None) => return Ok(()),
-                Begin::Anew(Some(linear)) => {
-                    linear.iter().skip(k).step_by(c).map(|&b| f64::from(b)).collect()
-                }
-                Begin::From(before) => before.stacks[k].linear.clone(),
-            };
-            let before = match begin {
-                Begin::Anew(_) => None,
-                Begin::From(before) => before.stacks.get(k),
-            };
-            let known = Known::new(self, &x, (y, c, k), &oof, slopes, &folds);
-            let fitted = known.stack(config, before);
+            let known = Known::new(self, &x, (y, c, k), &oof, linear, &folds);
+            let fitted = known.stack(config, before.and_then(|before| before.stacks.get(k)));
             stacks.push(fitted.stack);
             fitted.errors.into_iter().enumerate().for_each(|(i, error)| errors[i * c + k] = error);
             out_of_fold.push(fitted.out_of_fold);

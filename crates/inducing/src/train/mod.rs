@@ -28,7 +28,7 @@ mod targets;
 mod trainer;
 
 pub use fit::{Checkpoint, Event, Fit, Listener};
-pub(crate) use join::{Begin, Joining};
+pub(crate) use join::{Begin, Joining, LinearFolds};
 pub(crate) use logistic::softmax;
 pub(crate) use network_state::NetworkStateHeader;
 pub use network_state::{EpochRecord, NetworkState, Phase};

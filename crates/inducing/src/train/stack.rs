@@ -1,7 +1,7 @@
 //! Fits what joins members and neighbours to rows that neither had seen.
 
 use super::crossfit::{HeldOutFold, OutOfFold};
-use super::join::Joining;
+use super::join::{Joining, LinearFolds};
 use crate::config::Config;
 use crate::model::{Distances, Local, Query, Stack, Stacked};
 use crate::neighbours::{Effort, LEAST_SPREAD, Place, Rows, feature_coordinates, fit, neighbours, spread};
@@ -25,6 +25,9 @@ pub(crate) struct Known<'a> {
     pub(crate) var: Vec<f64>,
     /// Linear model of it.
     pub(crate) linear: Vec<f64>,
+    /// The models that saw only a part of the rows, and which of them did not see a row; empty where none saw any.
+    linear_folds: Vec<Vec<f64>>,
+    fold_of_row: Vec<u32>,
     /// Members of an out-of-fold mean.
     pub(crate) repeats: usize,
     /// What every member says of the rows it left out, and which output this is.
@@ -63,20 +66,23 @@ impl<'a> Known<'a> {
         x: &'a [f32],
         (y, c, k): (&[f32], usize, usize),
         oof: &OutOfFold,
-        linear: Vec<f64>,
+        linear: &LinearFolds,
         folds: &'a [HeldOutFold],
     ) -> Self {
         let column = |values: &[f64]| values.iter().skip(k).step_by(c).copied().collect();
         let y = y.iter().skip(k).step_by(c).copied().collect();
         let (mean, var) = (column(&oof.mean), column(&oof.var));
         let (output, features) = ((c, k), Vec::new());
+        let of_output = |beta: &Vec<f32>| beta.iter().skip(k).step_by(c).map(|&b| f64::from(b)).collect();
         Self {
             x,
             width: joining.inputs.width(),
             y,
             mean,
             var,
-            linear,
+            linear: of_output(&linear.all),
+            linear_folds: linear.folds.iter().map(of_output).collect(),
+            fold_of_row: linear.of_rows.clone(),
             repeats: oof.repeats,
             folds,
             in_gaps: &joining.in_gaps,
@@ -107,8 +113,7 @@ impl<'a> Known<'a> {
         // Small tables can afford to look further.
         let count = if n <= FEW { config.neighbours.count.max(FEW_COUNT) } else { config.neighbours.count };
         let count = before.map_or(count.min(n.saturating_sub(1)), |before| before.count);
-        let residual = |i: usize| self.y[i] - crate::model::linear(&self.linear, self.row(i)) as f32;
-        let residuals: Vec<f32> = (0..n).map(residual).collect();
+        let residuals: Vec<f32> = (0..n).map(|i| self.y[i] - self.linear_at(i, i) as f32).collect();
         let rows = Rows { coordinates: self.x, labels: &residuals, width: self.width, apart: self.apart };
         let log_spread = spread(&[rows]).max(LEAST_SPREAD).ln();
         let start = LocalProcess {
@@ -158,7 +163,7 @@ impl<'a> Known<'a> {
             bandwidth: 0.1,
             distances: Distances::default(),
         };
-        let mut locals = self.local(&stack, &residuals, &vec![0.0; n], &found);
+        let mut locals = self.local(&stack, &vec![0.0; n], &found);
         stack.weights = self.weights(&locals, spread, feature_count > 0);
         self.shrink = self.shrinkage(&stack, &locals, spread);
         let errors: Vec<f32> = (0..n).map(|i| self.error(&stack, &locals[i], i).powi(2) as f32).collect();
@@ -167,19 +172,19 @@ impl<'a> Known<'a> {
         let alone = locals.iter().zip(&self.y).map(|(local, &y)| (f64::from(y) - local.mean).powi(2));
         // v_g speaks of g alone: where the members are far better, it is far too large.
         stack.caution = (stack.usual_error / (alone.sum::<f64>() / n as f64).max(1e-12)).min(1.0);
-        locals = self.local(&stack, &residuals, &errors, &found);
+        locals = self.local(&stack, &errors, &found);
         stack.usual_variance = quantile(locals.iter().map(|l| l.var).collect(), 0.5);
         stack.distances = Distances::new(locals.iter().map(|local| local.distance).collect());
         let sample: Vec<usize> = self.sample().collect();
         self.fit_variance(&mut stack, &locals, &sample);
         let disagreement = self.mean.iter().zip(&locals).map(|(mean, local)| (mean - local.mean).powi(2));
         let usual = [locals.iter().map(|local| local.var).collect(), disagreement.collect()];
-        self.fit_gaps(&mut stack, usual, &residuals, &errors);
+        self.fit_gaps(&mut stack, usual, &errors);
         self.fit_shape(&mut stack, &locals, &sample);
         self.fit_mixing(&mut stack, &locals, &sample, &found);
-        let sample = self.sample().map(|i| self.predict(&stack, &residuals, &errors, &found[i], i));
-        let sample = sample.collect();
-        Fitted { stack, errors, out_of_fold: sample }
+        let sample = self.sample().map(|i| self.predict(&stack, &errors, &found[i], i));
+        let out_of_fold = sample.collect();
+        Fitted { stack, errors, out_of_fold }
     }
 
     /// Rows that scores look at.
@@ -188,9 +193,8 @@ impl<'a> Known<'a> {
     }
 
     /// Everything about a row, by members that never saw it and by other rows.
-    fn predict(&self, stack: &Stack, residuals: &[f32], errors: &[f32], found: &[u32], i: usize) -> Stacked {
-        let rows = Rows { coordinates: self.x, labels: residuals, width: self.width, apart: &[] };
-        let (differences, residuals) = rows.around(self.row(i), found);
+    fn predict(&self, stack: &Stack, errors: &[f32], found: &[u32], i: usize) -> Stacked {
+        let (differences, residuals) = self.around(found, i);
         let pick = |values: &[f32]| found.iter().map(|&j| f64::from(values[j as usize])).collect::<Vec<_>>();
         let query = Query {
             differences: &differences,
@@ -205,10 +209,23 @@ impl<'a> Known<'a> {
         Stacked { density, var_latent: said.var_latent / self.shrink.powi(2), ..said }
     }
 
-    fn local(&self, stack: &Stack, residuals: &[f32], errors: &[f32], found: &[Vec<u32>]) -> Vec<Local> {
-        let rows = Rows { coordinates: self.x, labels: residuals, width: self.width, apart: &[] };
+    /// The linear model that did not see row `i`, at row `j`.
+    fn linear_at(&self, i: usize, j: usize) -> f64 {
+        let fold = self.fold_of_row.get(i).map(|&fold| &self.linear_folds[fold as usize]);
+        crate::model::linear(fold.unwrap_or(&self.linear), self.row(j))
+    }
+
+    /// Differences of some rows from row `i`, and what a linear model that did not see it leaves of their labels.
+    pub(super) fn around(&self, found: &[u32], i: usize) -> (Vec<f64>, Vec<f64>) {
+        let rows = Rows { coordinates: self.x, labels: &self.y, width: self.width, apart: &[] };
+        let (differences, mut labels) = rows.around(self.row(i), found);
+        labels.iter_mut().zip(found).for_each(|(label, &j)| *label -= self.linear_at(i, j as usize));
+        (differences, labels)
+    }
+
+    fn local(&self, stack: &Stack, errors: &[f32], found: &[Vec<u32>]) -> Vec<Local> {
         let of_row = |space: &mut LocalSpace, i: usize| {
-            let (differences, residuals) = rows.around(self.row(i), &found[i]);
+            let (differences, residuals) = self.around(&found[i], i);
             let errors: Vec<f64> = found[i].iter().map(|&j| f64::from(errors[j as usize])).collect();
             let query =
                 Query { differences: &differences, residuals: &residuals, errors: &errors, ..self.query(i) };
@@ -219,9 +236,9 @@ impl<'a> Known<'a> {
 
     /// What is asked about a row, but for its neighbours.
     pub(super) fn query(&self, i: usize) -> Query<'_> {
-        let (x, features) = (self.row(i), self.features.get(i).copied().unwrap_or_default());
+        let (linear, features) = (self.linear_at(i, i), self.features.get(i).copied().unwrap_or_default());
         let (mean, var) = (self.mean[i], self.var[i]);
-        Query { x, mean, var, features, differences: &[], labels: &[], residuals: &[], errors: &[] }
+        Query { linear, mean, var, features, differences: &[], labels: &[], residuals: &[], errors: &[] }
     }
 
     /// The process of each member on the rows it left out; what it says of every one of them by the others, and how much the
