@@ -49,7 +49,7 @@ pub(crate) struct Args {
     #[arg(long, value_delimiter = ',', visible_alias = "exclude", value_name = "COLUMNS")]
     ignore: Vec<String>,
     /// Column whose order the parts follow, a date or a number: the latest rows are the test part
-    #[arg(long, value_name = "COLUMN", conflicts_with = "group")]
+    #[arg(long, value_name = "COLUMN")]
     time_column: Option<String>,
     /// Column whose equal values stay in one part, such as a household or a patient; it is no input
     #[arg(long, value_name = "COLUMN")]

@@ -84,6 +84,10 @@ pub(crate) fn run(
             "{rows} rows cannot be split into {folds} folds\nhint: lower `--folds`"
         )));
     }
+    if config.data.group.is_some() || config.data.time_column.is_some() {
+        // Whole groups may not fill all folds; the last ones are empty first.
+        Trainer::new(data).config(of_fold(config, [folds, 0, folds - 1])).prepare()?;
+    }
     let plan = Plan { folds, repeats, data: whole.fingerprint(), config: config.clone() };
     let mut records = if args.resume() && path.exists() { read(&path, &plan)? } else { Vec::new() };
     let mut lines = vec![serde_json::to_string(&plan).expect("a plan is plain data")];
@@ -164,12 +168,8 @@ fn train_fold(
     repeat: u64,
     fold: u64,
 ) -> Result<Option<Record>, Failure> {
-    let mut config = config.clone();
-    (config.data.folds, config.data.fold) = (folds as usize, fold as usize);
-    config.data.test_share = None;
-    config.seed += repeat;
     let started = Instant::now();
-    let (prepared, config) = Trainer::new(data).config(config).prepare()?;
+    let (prepared, config) = Trainer::new(data).config(of_fold(config, [folds, repeat, fold])).prepare()?;
     match prepared.fit(&config, 1, None, &mut |_| !signals::stop_requested())? {
         Fit::Interrupted(_) => Ok(None),
         Fit::Finished(model) => {
@@ -177,6 +177,15 @@ fn train_fold(
             Ok(Some(Record { repeat, fold, seconds: started.elapsed().as_secs_f64(), scores }))
         }
     }
+}
+
+/// The configuration of one fold.
+fn of_fold(config: &Config, [folds, repeat, fold]: [u64; 3]) -> Config {
+    let mut config = config.clone();
+    (config.data.folds, config.data.fold) = (folds as usize, fold as usize);
+    config.data.test_share = None;
+    config.seed += repeat;
+    config
 }
 
 /// Prints the scores for people; programs get them with the result of the training.

@@ -6,7 +6,7 @@ use crate::output_file::{check_writable, checkpoint_path, report_path};
 use crate::report_page::write_training_report;
 use crate::signals;
 use crate::ui::baselines;
-use crate::ui::output::{self, print, print_json};
+use crate::ui::output::{self, note, print, print_json};
 use crate::ui::progress::Progress;
 use crate::ui::text::count;
 use crate::ui::times::Times;
@@ -89,6 +89,11 @@ impl TrainRun<'_> {
         }
         let refit = config.train.refit_on_all && !prepared.parts()[2].is_empty();
         self.print_result(&model, page.as_deref(), started.elapsed())?;
+        if config.train.refit_on_all && !refit {
+            note(
+                "nothing was held out as a test part, so the model has learned from all rows already: `--refit` does nothing",
+            );
+        }
         if refit {
             train_on_all(data, config, &model, out, args)?;
         }

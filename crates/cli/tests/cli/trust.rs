@@ -105,7 +105,62 @@ fn parts_follow_times_groups_and_weights_and_a_wrong_column_is_refused() {
         "bad.csv --target price --weight w -o x.ign",
         &["`w` has -1 in row 1", "numbers from 0 on"],
     );
-    folder.refuses(&format!("train {base} --time-column day --group household"), &["--group"]);
+    folder.refuses_to_train(
+        "h.csv --target price --group household --folds 90 -o x.ign",
+        &["fold 90 of 90 has no rows", "lower `--folds`"],
+    );
+    // Households move in one after the other; each of the panel's people is there all the time.
+    assert!((40..=72).contains(&parts("--time-column day --group household")));
+    let rows: String =
+        (0..200).map(|i| format!("p{},{i},{},{}\n", i % 5, noise(i), noise(i + 900))).collect();
+    folder.write("panel.csv", format!("who,day,size,price\n{rows}"));
+    folder.refuses_to_train(
+        "panel.csv --target price --group who --time-column day -o x.ign",
+        &["of a new group and of a later time", "`--group` for new groups"],
+    );
+}
+
+#[test]
+fn what_would_do_nothing_is_refused() {
+    let folder = Folder::new();
+    folder.write("h.csv", houses(60));
+    let base = "h.csv --target price -o x.ign";
+    folder.refuses_to_train(
+        &format!("{base} --class-weights balanced"),
+        &["train.class_weights is for classes, and the target is a number"],
+    );
+    folder.refuses_to_train(&format!("{base} --threshold f1"), &["train.threshold is for classes"]);
+    folder.refuses_to_train(&format!("{base} --ignore price"), &["`price` cannot be both the target"]);
+    folder.write("c.csv", "x,y\n1,a\n2,b\n3,a\n4,b\n5,a\n6,b\n");
+    let base = "c.csv --target y -o x.ign";
+    folder.refuses_to_train(&format!("{base} --bounds 0,"), &["data.bounds is for numbers", "a class"]);
+    folder.refuses_to_train(&format!("{base} --costs 0,0;0,0"), &["train.costs are all 0"]);
+    let small = "--set train.pretrain_epochs=2 --set train.pretrain_min_steps=0 --no-report";
+    let run = folder.ign(&format!("train c.csv --target y -o c.ign --refit {small}")).succeeds();
+    assert!(run.stderr.contains("`--refit` does nothing"), "{}", run.stderr);
+}
+
+#[test]
+fn scores_out_of_fold_find_nothing_where_there_is_nothing() {
+    let folder = Folder::new();
+    let row = |i: u64| (0..11).map(|j| noise(31 * i + j).to_string()).collect::<Vec<_>>().join(",");
+    let rows: Vec<String> = (0..40).map(row).collect();
+    folder.write("noise.csv", format!("a,b,c,d,e,f,g,h,i,j,y\n{}\n", rows.join("\n")));
+    let run = folder.ign("train noise.csv --target y -o n.ign --no-report --json --seed 1").succeeds();
+    let score = run.json()["metrics"]["out_of_fold"]["r2"].as_f64().expect("a number");
+    assert!(score < 0.2, "R² of ten inputs that say nothing of forty targets: {score}");
+}
+
+#[test]
+fn a_row_that_every_network_saw_is_not_judged() {
+    let folder = Folder::new();
+    let rows: String = (0..41)
+        .map(|i| format!("{},{}\n", noise(i), ["a", "b", "c"][if i == 40 { 2 } else { i as usize % 2 }]))
+        .collect();
+    folder.write("rare.csv", format!("x,y\n{rows}"));
+    let run = folder.train("rare.csv --target y -o r.ign --no-report --json").succeeds();
+    let scores = run.json()["metrics"]["out_of_fold"].clone();
+    assert_eq!(scores["n"], 40, "{scores}");
 }
 
 #[test]
@@ -217,7 +272,7 @@ fn a_threshold_is_chosen_on_held_out_rows_and_can_be_set_afterwards() {
     folder.refuses_to_train(&format!("{train} x.ign --costs 0,1"), &["train.costs is not a square"]);
     folder.refuses_to_train(&format!("{train} x.ign --costs 0,1,1;1,0,1;1,1,0"), &["there are 2 classes"]);
     folder.write("t.csv", crate::tables::linear(100));
-    folder.refuses_to_train("t.csv --target y -o x.ign --threshold 0.3", &["for two classes"]);
+    folder.refuses_to_train("t.csv --target y -o x.ign --threshold 0.3", &["train.threshold is for classes"]);
 }
 
 #[test]

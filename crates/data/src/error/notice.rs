@@ -100,6 +100,15 @@ pub enum Notice {
         /// Of how many.
         rows: usize,
     },
+    /// Rows of groups of the test part, no later than what is trained on.
+    EarlierRowsLeftOut {
+        /// How many.
+        count: usize,
+        /// The column of groups.
+        group: String,
+        /// The column of times.
+        time: String,
+    },
     /// Rows have dates, and parts are made at random.
     RowsHaveDates {
         /// The column.
@@ -273,6 +282,11 @@ impl fmt::Display for Notice {
                 f,
                 "column `{column}` holds {notation}, such as {example:?}, and is taken as text; {}",
                 notation.remedy()
+            ),
+            Notice::EarlierRowsLeftOut { count, group, time } => write!(
+                f,
+                "{} not used: of a `{group}` of the test part, but no later in `{time}` than what is trained on",
+                if *count == 1 { "1 row is".into() } else { format!("{count} rows are") }
             ),
             Notice::RowsWithoutTargetDropped { count: 1 } => f.write_str("1 row without target is not used"),
             Notice::RowsWithoutTargetDropped { count } => {

@@ -14,9 +14,41 @@ pub enum Related {
     Groups(Vec<u32>),
     /// Rows of a later time come later.
     Times(Vec<f64>),
+    /// Both: groups follow each other by their last time, and earlier rows of a later group are in no part.
+    GroupsInTime {
+        /// Every row's time.
+        times: Vec<f64>,
+        /// The last time of every row's group.
+        last: Vec<f64>,
+    },
 }
 
 impl Related {
+    /// Rows of these groups and times.
+    #[must_use]
+    pub fn groups_in_time(groups: &[u32], times: Vec<f64>) -> Self {
+        let mut of_group = std::collections::HashMap::new();
+        for (group, &time) in groups.iter().zip(&times) {
+            let last = of_group.entry(group).or_insert(time);
+            *last = f64::max(*last, time);
+        }
+        Self::GroupsInTime { last: groups.iter().map(|group| of_group[group]).collect(), times }
+    }
+
+    /// Whether parts follow each other in time.
+    #[must_use]
+    pub fn is_time(&self) -> bool {
+        matches!(self, Self::Times(_) | Self::GroupsInTime { .. })
+    }
+
+    /// Leaves out of a later part what is not later than all rows of an earlier one.
+    pub fn keep_later(&self, earlier: &[usize], later: &mut Vec<usize>) {
+        if let Self::GroupsInTime { times, .. } = self {
+            let end = earlier.iter().map(|&row| times[row]).fold(f64::NEG_INFINITY, f64::max);
+            later.retain(|&row| times[row] > end);
+        }
+    }
+
     /// Splits `rows` in two, the second about `share` of them: whole groups at random, or the latest rows. Nothing where nothing
     /// relates them.
     #[must_use]
@@ -29,7 +61,9 @@ impl Related {
                 blocks.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
                 blocks
             }
-            Self::Times(times) => blocks_of(rows, |a, b| times[a].total_cmp(&times[b])),
+            Self::Times(times) | Self::GroupsInTime { last: times, .. } => {
+                blocks_of(rows, |a, b| times[a].total_cmp(&times[b]))
+            }
         };
         let (mut first, mut second) = (Vec::new(), Vec::new());
         for block in blocks.into_iter().rev() {
@@ -43,6 +77,7 @@ impl Related {
         }
         first.sort_unstable();
         second.sort_unstable();
+        self.keep_later(&first, &mut second);
         Some([first, second])
     }
 
@@ -64,7 +99,7 @@ impl Related {
                     fold_of.extend(block.into_iter().map(|row| (row, fold)));
                 }
             }
-            Self::Times(times) => {
+            Self::Times(times) | Self::GroupsInTime { last: times, .. } => {
                 let mut before = 0;
                 for block in blocks_of(rows, |a, b| times[a].total_cmp(&times[b])) {
                     let fold = (before + block.len() / 2) * sizes.len() / rows.len().max(1);
@@ -114,6 +149,30 @@ mod tests {
             let folds = related.folds(&rows, 4, 0).expect("rows are related");
             prop_assert!(rows.iter().all(|&a| rows.iter().all(|&b| times[a] > times[b] || folds[a] <= folds[b])));
         }
+    }
+
+    proptest! {
+        #[test]
+        fn groups_in_time_share_neither_groups_nor_times(
+            rows in prop::collection::vec((0_u32..12, 0_i32..30), 1..80), share in 0.0..0.9,
+        ) {
+            let (groups, times): (Vec<u32>, Vec<f64>) = rows.into_iter().map(|(g, t)| (g, f64::from(t))).unzip();
+            let rows: Vec<usize> = (0..groups.len()).collect();
+            let related = Related::groups_in_time(&groups, times.clone());
+            let [first, second] = related.split(&rows, share, 0).expect("rows are related");
+            prop_assert!(!first.is_empty());
+            prop_assert!(first.iter().all(|&a| second.iter().all(|&b| times[a] < times[b] && groups[a] != groups[b])));
+            let folds = related.folds(&rows, 4, 0).expect("rows are related");
+            prop_assert!(rows.iter().all(|&a| rows.iter().all(|&b| groups[a] != groups[b] || folds[a] == folds[b])));
+        }
+    }
+
+    #[test]
+    fn earlier_rows_of_a_later_group_are_in_no_part() {
+        // Group 0 ends at 3, group 1 at 9; its row at time 2 was before that.
+        let related = Related::groups_in_time(&[0, 0, 1, 1, 1], vec![1.0, 3.0, 2.0, 8.0, 9.0]);
+        let rows: Vec<usize> = (0..5).collect();
+        assert_eq!(related.split(&rows, 0.6, 0), Some([vec![0, 1], vec![3, 4]]));
     }
 
     #[test]

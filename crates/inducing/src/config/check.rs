@@ -23,6 +23,11 @@ impl Config {
                 self.encoder.features, self.encoder.members
             ));
         }
+        if let Some(both) = self.data.target.iter().find(|name| self.data.ignore.contains(name)) {
+            return Err(format!(
+                "`{both}` cannot be both the target and left out\nhint: take it out of `--ignore`"
+            ));
+        }
         if self.data.folds > 0 && (self.data.folds == 1 || self.data.fold >= self.data.folds) {
             return Err(format!(
                 "data.fold = {} of data.folds = {}: there must be at least two, counted from 0",
@@ -51,6 +56,10 @@ impl Config {
         if self.train.costs.iter().any(|row| row.len() != self.train.costs.len() || !row.iter().all(is_cost))
         {
             return Err("train.costs is not a square of numbers from 0 on\nhint: a row for each true class, in it a cost for each decision, such as [[0, 1], [5, 0]]".into());
+        }
+        let costs_nothing = self.train.costs.iter().flatten().all(|cost| *cost == 0.0);
+        if !self.train.costs.is_empty() && costs_nothing {
+            return Err("train.costs are all 0: every decision is as good as any other\nhint: say what wrong ones cost, such as [[0, 1], [5, 0]]".into());
         }
         if !self.train.costs.is_empty() && self.train.threshold.is_some() {
             return Err("train.threshold and train.costs exclude each other\nhint: costs have a threshold of their own".into());

@@ -23,7 +23,7 @@ use data::{
     TargetValues, Task,
 };
 use parts::parts;
-use roles::{related, row_weights};
+use roles::{left_out, related, row_weights};
 use std::sync::Arc;
 
 /// Data made ready.
@@ -99,7 +99,15 @@ impl Prepared {
             _ => None,
         };
         let related = related(table, &rows, &config.data)?;
-        let [mut train, mut validation, test] = parts(&rows, classes, &related, config);
+        let parts = parts(&rows, classes, &related, config);
+        let earlier_rows = left_out(&related, &rows, &parts, &config.data)?;
+        let [mut train, mut validation, test] = parts;
+        if config.data.folds > 0 && test.is_empty() {
+            let (fold, folds) = (config.data.fold + 1, config.data.folds);
+            return Err(refusal(&format!(
+                "fold {fold} of {folds} has no rows: there are fewer groups or times than folds\nhint: lower `--folds`"
+            )));
+        }
         let row_weights = row_weights(table, &train, &config.data)?;
         // A row of no weight is as if it were not there.
         for part in [&mut train, &mut validation] {
@@ -116,6 +124,7 @@ impl Prepared {
             exclude: suspicions.exclude,
         };
         let (mut schema, mut notices) = TableSchema::fit(table, targets, Some(task), &train, &options)?;
+        notices.extend(earlier_rows);
         notices.extend(suspicions.notices);
         if dropped > 0 {
             notices.insert(0, Notice::RowsWithoutTargetDropped { count: dropped });

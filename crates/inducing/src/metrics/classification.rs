@@ -88,7 +88,7 @@ impl ClassMetrics {
     }
 
     /// The same with a weight for each row, empty for 1, and another way to decide: accuracy, NLL and Brier score count weights, what
-    /// counts rows does not.
+    /// counts rows does not, but for rows of no weight, which are left out.
     pub fn weighted(
         p: &[f64],
         y: &[u32],
@@ -97,6 +97,12 @@ impl ClassMetrics {
         decide: &dyn Fn(&[f64]) -> usize,
     ) -> Self {
         let (n, k) = (y.len(), labels.len());
+        if weights.contains(&0.0) {
+            let kept: Vec<usize> = (0..n).filter(|&i| weights[i] > 0.0).collect();
+            let p: Vec<f64> = kept.iter().flat_map(|&i| &p[i * k..][..k]).copied().collect();
+            let (y, weights): (Vec<u32>, Vec<f64>) = kept.iter().map(|&i| (y[i], weights[i])).unzip();
+            return Self::weighted(&p, &y, labels, &weights, decide);
+        }
         let rows = || p.chunks_exact(k).zip(y.iter().map(|&y| y as usize));
         let mean = |total: f64| total / if weights.is_empty() { n as f64 } else { weights.iter().sum() };
         let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);

@@ -87,19 +87,13 @@ struct InGap {
 
 impl Known<'_> {
     /// How much what exceeds the usual counts, by the density of rows in gaps.
-    pub(super) fn fit_gaps(
-        &self,
-        stack: &mut Stack,
-        usual: [Vec<f64>; 2],
-        errors: &[f32],
-    ) {
+    pub(super) fn fit_gaps(&self, stack: &mut Stack, usual: [Vec<f64>; 2], errors: &[f32]) {
         if self.in_gaps.is_empty() {
             return;
         }
         stack.gap_thresholds = usual.map(|values| quantile(values, USUAL));
-        let rows: Vec<InGap> = (self.in_gaps.chunks(MEMBERS))
-            .flat_map(|members| self.in_gap(stack, members, errors))
-            .collect();
+        let rows: Vec<InGap> =
+            (self.in_gaps.chunks(MEMBERS)).flat_map(|members| self.in_gap(stack, members, errors)).collect();
         let nll = |weights: [f64; 2]| -> f64 {
             let of_row = |row: &InGap| {
                 let var = row.var + weights[0] * row.unusual[0] + weights[1] * row.unusual[1];
@@ -113,12 +107,7 @@ impl Known<'_> {
     }
 
     /// Rows of a slab, by members that never saw it and by the rows outside.
-    fn in_gap(
-        &self,
-        stack: &Stack,
-        members: &[HeldOutFold],
-        errors: &[f32],
-    ) -> Vec<InGap> {
+    fn in_gap(&self, stack: &Stack, members: &[HeldOutFold], errors: &[f32]) -> Vec<InGap> {
         let inside = &members[0].places;
         let (c, k) = self.output;
         let oof = OutOfFold::new(members, self.len(), c, MEMBERS);

@@ -163,8 +163,11 @@ impl Joining<'_> {
             model.set_decision(decision(&config.train, &prediction.p, labels, &self.weights))?;
         }
         prediction.decision = model.header().decision.clone().map(Arc::new);
-        let metrics =
-            Score::Classes(model.weighted_class_metrics(&prediction, latent, (labels, &self.weights))?);
+        let metrics = Score::Classes(model.weighted_class_metrics(
+            &prediction,
+            latent,
+            (labels, &self.weights_in_scores()),
+        )?);
         let schema = &model.header().schema;
         let scores = Scores::from([(schema.target_names().remove(0), metrics)]);
         let predictions = Predictions::classification(prediction, schema.classes().unwrap_or_default());
@@ -172,6 +175,17 @@ impl Joining<'_> {
         let (rows, latent) = (self.rows.to_vec(), latent.clone());
         model.set_out_of_fold(OutOfFoldPredictions { rows, predictions, latent });
         Ok(())
+    }
+
+    /// What rows count in scores: none that every member saw, such as the only row of a class; empty for 1.
+    fn weights_in_scores(&self) -> Vec<f64> {
+        let mut is_judged = vec![false; self.rows.len()];
+        self.left_out.iter().flatten().for_each(|&place| is_judged[place] = true);
+        if is_judged.iter().all(|judged| *judged) {
+            return self.weights.clone();
+        }
+        let weight = |(i, judged)| if judged { self.weights.get(i).copied().unwrap_or(1.0) } else { 0.0 };
+        is_judged.into_iter().enumerate().map(weight).collect()
     }
 
     /// How much surer the whole ensemble is than the few members that left a row out: a mean of more members is closer to what they

@@ -1,7 +1,7 @@
 //! Refuses what the configuration cannot have with the data.
 
 use super::Prepared;
-use crate::config::{Config, ConfigError, EncoderKind, HeadKind};
+use crate::config::{ClassWeights, Config, ConfigError, EncoderKind, HeadKind, TargetTransform};
 use crate::dataset::Schema;
 use crate::error::Error;
 use crate::nn::EncoderShape;
@@ -20,6 +20,9 @@ impl Prepared {
             );
         }
         let classes = self.schema.classes().map_or(0, <[String]>::len);
+        if let Some(reason) = without_effect(config, classes > 0) {
+            return refuse(&reason);
+        }
         if config.train.threshold.is_some() && classes != 2 {
             return refuse(&format!(
                 "train.threshold is for two classes, and there are {classes}\nhint: `train.costs` decides between several classes"
@@ -80,6 +83,27 @@ impl Prepared {
         }
         Ok(())
     }
+}
+
+/// What is asked for and would do nothing with these targets.
+fn without_effect(config: &Config, is_classes: bool) -> Option<String> {
+    let (data, train) = (&config.data, &config.train);
+    let asked = [
+        ("train.threshold", true, train.threshold.is_some()),
+        ("train.costs", true, !train.costs.is_empty()),
+        ("train.class_weights", true, train.class_weights != ClassWeights::Equal),
+        ("data.bounds", false, data.bounds.is_some()),
+        ("data.target_transform", false, data.target_transform != TargetTransform::Auto),
+    ];
+    let (key, ..) = asked.into_iter().find(|(_, for_classes, asked)| *asked && *for_classes != is_classes)?;
+    Some(match is_classes {
+        true => format!(
+            "{key} is for numbers, and the target is a class\nhint: leave it out, or say `--task regression`"
+        ),
+        false => format!(
+            "{key} is for classes, and the target is a number\nhint: leave it out, or say `--task classification`"
+        ),
+    })
 }
 
 /// What the configuration or the caller's data cannot have.

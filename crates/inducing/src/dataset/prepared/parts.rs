@@ -52,7 +52,7 @@ fn fold(
     folds: usize,
 ) -> (Vec<usize>, Vec<usize>) {
     let fold = config.data.fold;
-    let is_time = matches!(related, Related::Times(_));
+    let is_time = related.is_time();
     let Some(stretches) = related.folds(rows, folds + usize::from(is_time), config.seed) else {
         let class = |&row: &usize| classes.map_or(0, |classes| classes[row]);
         let of_rows: Vec<u32> = rows.iter().map(class).collect();
@@ -61,9 +61,12 @@ fn fold(
     };
     let test_fold = fold + usize::from(is_time);
     let select = |wanted: &dyn Fn(usize) -> bool| {
-        rows.iter().zip(&stretches).filter(|(_, stretch)| wanted(**stretch)).map(|(&row, _)| row).collect()
+        let own = rows.iter().zip(&stretches).filter(|(_, stretch)| wanted(**stretch));
+        own.map(|(&row, _)| row).collect::<Vec<_>>()
     };
-    let train =
+    let train: Vec<usize> =
         if is_time { select(&|stretch| stretch < test_fold) } else { select(&|fold| fold != test_fold) };
-    (train, select(&|stretch| stretch == test_fold))
+    let mut test = select(&|stretch| stretch == test_fold);
+    related.keep_later(&train, &mut test);
+    (train, test)
 }
