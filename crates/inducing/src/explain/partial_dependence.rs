@@ -13,7 +13,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 /// Rows that are averaged over, at most.
-const ROWS: usize = 200;
+const ROWS: usize = 100;
 /// The same where every row has a text, which takes long to read.
 const TEXT_ROWS: usize = 50;
 
@@ -75,7 +75,7 @@ pub struct DependenceCurve {
 }
 
 impl Model {
-    /// Partial dependence on columns of a table, averaged over at most 200 of `rows`, in the order of `columns`.
+    /// Partial dependence on columns of a table, averaged over at most 100 of `rows`, in the order of `columns`.
     ///
     /// Columns of dates and texts are left out: no single value of theirs can be varied alone. So are columns in which
     /// fewer than two values were observed. Nothing where the inputs are no table.

@@ -19,6 +19,8 @@ const WORTH: f64 = 0.97;
 /// How often a search of at least this many rows goes on.
 const LONGER: u64 = 6;
 const MANY: usize = 1000;
+/// Rows that judge a search.
+const MOST_JUDGED: usize = 4000;
 /// Adam's step.
 const RATE: f64 = 0.08;
 
@@ -78,8 +80,12 @@ pub(crate) fn fit(
     seed: u64,
 ) -> LocalProcess {
     let judge = |process: &LocalProcess| -> f64 {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 2);
-        let chosen = choose(pools, 4000, &mut rng);
+        let chosen = match pools.iter().map(Rows::len).sum::<usize>() {
+            n if n > MOST_JUDGED => choose(pools, MOST_JUDGED, &mut ChaCha8Rng::seed_from_u64(seed ^ 2)),
+            _ => {
+                pools.iter().enumerate().flat_map(|(p, pool)| (0..pool.len()).map(move |i| (p, i))).collect()
+            }
+        };
         let found = neighbours(pools, process, &chosen, k);
         let square = |space: &mut LocalSpace, (&(pool, i), found): (&Place, &Vec<u32>)| {
             let rows = pools[pool];

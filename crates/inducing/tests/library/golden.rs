@@ -37,9 +37,9 @@ fn expected(name: &str) -> Table {
 
 /// Of the number itself and of the target's deviation. On the machine that wrote the file the bits are the same. Other
 /// processors have other vector instructions: features in f32 then differ in the seventh digit. One unit there moves
-/// means by 3e-7 of themselves and latent deviations, small differences of large numbers, by 1e-6; as shares of the
-/// target's deviation both are far below this. The latent functions of classes have a deviation of about one.
-const TOLERANCE: f64 = 1e-6;
+/// means by 3e-7 of themselves and latent deviations, small differences of large numbers, by 1e-5 of
+/// themselves; as shares of the target's deviation both are below this. The latent functions of classes have a deviation of about one.
+const TOLERANCE: f64 = 4e-6;
 
 #[track_caller]
 fn assert_close(what: &str, ours: &[f64], expected: &[f64], unit: f64) {
