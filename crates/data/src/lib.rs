@@ -61,6 +61,7 @@ pub use schema::target_scale::{TargetScale, Transform};
 pub use schema::task::{Task, recognise_task};
 pub use schema::{DatePart, EncodeOptions, Encoding, InputColumn, TableSchema};
 pub use split::{Related, fold, split, split_by_class};
+pub use table::arrow::batches::Batches;
 pub use table::blocks::{Block, Blocks, read_blocks};
 pub use table::dates::format::DateFormat;
 pub use table::dates::formats::DateFormats;

@@ -26,8 +26,10 @@
 //! `png` (on by default): `Figure::png`, which needs resvg and the DejaVu fonts. Without it figures are SVG only.
 #![forbid(unsafe_code)]
 
+mod compose;
 mod escape;
 mod example_pool;
+mod examples;
 mod export;
 mod figure;
 mod gather;
@@ -41,7 +43,9 @@ mod sections;
 mod sprite;
 mod trials;
 
+pub use compose::{JudgedModel, ROUGH_CALIBRATION, TrainedModel, cautions, title};
 pub use example_pool::max_points;
+pub use examples::ExampleRenderer;
 pub use export::{example_file, gallery};
 pub use figure::Figure;
 #[cfg(feature = "png")]
@@ -50,7 +54,7 @@ pub use gather::{
     ExampleSource, GatherRequest, InducingRequest, InputSet, MAX_SHOWN_POINTS, NEAREST_EXAMPLES,
     RefinedValues, gather, gather_inducing_points,
 };
-pub use number_format::format_number;
+pub use number_format::{format_number, plain_number};
 pub use page::{figures, render};
 pub use record::*;
 pub use trials::{TrialRecord, TrialsRecord, render_trials, trial_figures};

@@ -17,6 +17,15 @@ pub fn format_number(x: f64) -> String {
     significant(x, 4)
 }
 
+/// Four significant digits as programs read them: `-0.1235`, `1234567.8` as `1234568`.
+pub fn plain_number(x: f64) -> String {
+    if x == 0.0 || !x.is_finite() {
+        return format!("{x}");
+    }
+    let digits = (3 - x.abs().log10().floor() as i32).max(0) as usize;
+    if digits > 8 || x.abs() >= 1e12 { format!("{x:.3e}") } else { format!("{x:.digits$}") }
+}
+
 /// `1 row`, `2,000 rows`
 pub(crate) fn counted(n: usize, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })

@@ -2,17 +2,17 @@
 
 use crate::failure::Failure;
 use crate::input::check_stdin_once;
-use crate::input::eval_data::{EvalRequest, all_rows, input_set, renderer};
+use crate::input::eval_data::{EvalRequest, all_rows};
 use crate::input::flags::{InputFlags, TableFlags, ThreadFlags};
 use crate::output_file::{check_not_input, check_writable, report_path};
-use crate::report_page::{cautions, generator, inducing_request, names, title, write_figures};
+use crate::report_page::{generator, names, write_figures};
 use crate::ui::output::{note, print, print_raw};
 use crate::ui::times::Times;
 use data::{DatasetPart, write_atomically};
 use inducing::Model;
 use inducing::dataset::Schema;
 use inducing::model::{EncodedData, InputCheck, TargetUse};
-use report::{EvaluatedRows, GatherRequest, InputSet, ModelRecord, RunRecord, gather};
+use report::{EvaluatedRows, JudgedModel, ModelRecord, RunRecord, cautions, title};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         .map(|((path, name), model)| record(args, path, name, model, share, &mut notes))
         .collect();
     let page = RunRecord {
-        title: title(&args.models, &models[0]),
+        title: title(&names(&args.models), &models[0]),
         evaluated_on: args.test.clone(),
         rows: EvaluatedRows::Given,
         generator: generator(),
@@ -124,30 +124,24 @@ fn record(
             notes.push(text);
         }
     }
-    let observed = data.observed.as_ref().expect("targets were required");
-    let seconds = Times::load(path).by_epoch(model.header());
-    let examples = renderer(&data, model);
-    let evaluated = || input_set(&data, &rows, &examples, &args.test);
-    let gather_with = |reference: InputSet<'_>| {
-        let inducing = inducing_request(model, evaluated(), reference);
-        let request = GatherRequest {
-            name,
-            inducing,
-            observed,
-            out_of_fold: None,
-            part: None,
-            seconds,
-            page_share: share,
-        };
-        gather(model, &request)
+    let reference = match &args.data {
+        Some(input) => {
+            Some((read(args, path, model, input, DatasetPart::Train, TargetUse::IfPresent)?, input))
+        }
+        None => None,
     };
-    let Some(input) = &args.data else { return Ok(gather_with(evaluated())?) };
-    let reference = read(args, path, model, input, DatasetPart::Train, TargetUse::IfPresent)?;
-    let (reference_rows, reference_examples) = (all_rows(&reference), renderer(&reference, model));
-    if reference_rows.is_empty() {
+    if let Some((_, input)) = reference.as_ref().filter(|(data, _)| data.inputs.rows() == 0) {
         return Err(Failure::Usage(format!("{input} is empty\nhint: leave `--data` out")));
     }
-    Ok(gather_with(input_set(&reference, &reference_rows, &reference_examples, input))?)
+    let judged = JudgedModel {
+        model,
+        name,
+        evaluated: (&data, &args.test),
+        reference: reference.as_ref().map(|(data, input)| (data, input.as_str())),
+        seconds: Times::load(path).by_epoch(model.header()),
+        page_share: share,
+    };
+    Ok(judged.record()?)
 }
 
 fn read(

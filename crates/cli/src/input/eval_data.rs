@@ -2,13 +2,12 @@
 
 use super::flags::{InputFlags, TableFlags};
 use super::input_spec::{InputKind, is_npy};
-use super::render_example::ExampleRenderer;
 use crate::failure::Failure;
 use data::DatasetPart;
 use inducing::Model;
 use inducing::dataset::Schema;
 use inducing::model::{EncodedData, TargetUse};
-use report::InputSet;
+use report::{ExampleRenderer, InputSet};
 use std::path::Path;
 
 /// Which inputs to read, for which model.
@@ -34,7 +33,7 @@ pub(crate) fn all_rows(data: &EncodedData) -> Vec<usize> {
 
 /// Renders single inputs.
 pub(crate) fn renderer<'a>(data: &'a EncodedData, model: &'a Model) -> ExampleRenderer<'a> {
-    ExampleRenderer::new(&data.inputs, &data.data, &model.header().schema, data.rows.as_deref())
+    ExampleRenderer::of_encoded(data, &model.header().schema)
 }
 
 /// Inputs for a report.

@@ -9,7 +9,6 @@
 pub(crate) mod eval_data;
 pub(crate) mod flags;
 pub(crate) mod input_spec;
-pub(crate) mod render_example;
 
 use crate::failure::Failure;
 use std::io::Read;

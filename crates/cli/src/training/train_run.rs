@@ -15,12 +15,10 @@ use inducing::config::Share;
 use inducing::dataset::{Prepared, Schema};
 use inducing::train::{Checkpoint, Event, Fit};
 use inducing::{Config, Dataset, Model, Trainer};
+use report::ROUGH_CALIBRATION;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-
-/// With fewer validation rows, calibration is rough.
-pub(crate) const ROUGH_CALIBRATION: usize = 50;
 
 /// All that a training run needs.
 pub(crate) struct TrainRun<'a> {

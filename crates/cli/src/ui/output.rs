@@ -4,6 +4,7 @@ use super::text::{count, json_safe, one_line, terminal_safe};
 use crate::failure::Failure;
 use inducing::metrics::{Bin, ClassMetrics, Metrics, OodMetrics};
 use inducing::model::{Score, Scores};
+pub(crate) use report::plain_number as number;
 use std::io::Write;
 
 /// Prints text for people. A failed write is an error; `println!` would panic.
@@ -148,13 +149,4 @@ pub(crate) fn scores_json(scores: &Scores) -> serde_json::Value {
         Some(only) if scores.len() == 1 => serde_json::json!(only),
         _ => serde_json::json!(scores),
     }
-}
-
-/// Four significant digits.
-pub(crate) fn number(x: f64) -> String {
-    if x == 0.0 || !x.is_finite() {
-        return format!("{x}");
-    }
-    let digits = (3 - x.abs().log10().floor() as i32).max(0) as usize;
-    if digits > 8 || x.abs() >= 1e12 { format!("{x:.3e}") } else { format!("{x:.digits$}") }
 }

@@ -34,6 +34,8 @@ pub(crate) fn hint(problem: &Problem, column: Option<&str>, trained: bool) -> Op
         Problem::BrokenGzip { .. } => "copy or download the file again; `gzip -t` checks it".into(),
         Problem::BrokenXz { .. } => "copy or download the file again; `xz -t` checks it".into(),
         Problem::BrokenParquet { .. } => "copy or write the file again; it may be cut off".into(),
+        Problem::BrokenArrow { .. } => "look at the program that makes the record batches".into(),
+        Problem::StreamIsSpent => "open it again, or give a table that can be read more than once".into(),
         Problem::BrokenNpy { .. } => "write it again with `numpy.save`".into(),
         Problem::NpyType { .. } => {
             "save it as numbers, for example with `numpy.save(name, array.astype('<f8'))`".into()

@@ -52,6 +52,16 @@ pub(crate) enum Place {
     Row(u64),
 }
 
+impl Place {
+    /// So many rows further on.
+    pub(crate) fn plus(self, rows: usize) -> Self {
+        match self {
+            Place::Line(line) => Place::Line(line + rows as u64),
+            Place::Row(row) => Place::Row(row + rows as u64),
+        }
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -114,6 +114,15 @@ pub enum Problem {
         /// The decoder's own words.
         message: String,
     },
+    /// Record batches that are not what their schema says, or a stream of them that failed.
+    #[error("not a readable arrow stream: {message}")]
+    BrokenArrow {
+        /// In the words of the program that made it.
+        message: String,
+    },
+    /// A stream of record batches that was read before.
+    #[error("the stream was read already")]
+    StreamIsSpent,
     /// Damaged or cut NumPy data.
     #[error("not a readable numpy array: {message}")]
     BrokenNpy {

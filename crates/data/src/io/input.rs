@@ -9,6 +9,7 @@ use crate::error::{DataError, Problem};
 use crate::io::compression::Codec;
 use crate::io::sniff::{format_of, is_binary, magic_is_complete, read_head, two_lines_are_complete};
 use crate::io::source::{Format, Source};
+use crate::table::arrow::batches::Batches;
 use crate::table::options::ReadOptions;
 
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -26,6 +27,7 @@ enum Origin {
     Spool(File),
     /// A pipe that is read once.
     Stream(Option<Box<dyn Read + Send>>),
+    Batches(Batches),
 }
 
 /// An input after its first bytes were looked at.
@@ -33,6 +35,7 @@ pub(crate) enum Opened {
     Text(Text),
     Npy(Text),
     Parquet(File),
+    Batches(Batches),
 }
 
 /// Decompressed text without byte-order mark, or the bytes of an array.
@@ -48,6 +51,10 @@ impl Input {
     /// Finds the source; `twice` makes a pipe readable more than once.
     pub(crate) fn find(source: &Source, twice: bool) -> Result<Self, DataError> {
         let name: Arc<str> = source.to_string().into();
+        if let Source::Batches(batches) = source {
+            let batches = if twice { batches.collected()? } else { batches.clone() };
+            return Ok(Input { name, origin: Origin::Batches(batches) });
+        }
         let origin = find_origin(source, twice).map_err(|problem| DataError::new(name.as_ref(), problem))?;
         Ok(Input { name, origin })
     }
@@ -58,6 +65,9 @@ impl Input {
     }
 
     fn try_open(&mut self, options: &ReadOptions) -> Result<Opened, Problem> {
+        if let Origin::Batches(batches) = &self.origin {
+            return Ok(Opened::Batches(batches.clone()));
+        }
         let mut raw = self.raw()?;
         let head =
             read_head(&mut raw, magic_is_complete).map_err(|error| read_problem(&error, Codec::Plain))?;
@@ -96,6 +106,7 @@ impl Input {
                 Ok(Box::new(again))
             }
             Origin::Stream(stream) => stream.take().ok_or(Problem::Empty),
+            Origin::Batches(_) => unreachable!("batches are no bytes"),
         }
     }
 
@@ -103,13 +114,14 @@ impl Input {
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.origin {
             Origin::Path(path) => Some(path),
-            Origin::Spool(_) | Origin::Stream(_) => None,
+            Origin::Spool(_) | Origin::Stream(_) | Origin::Batches(_) => None,
         }
     }
 }
 
 fn find_origin(source: &Source, twice: bool) -> Result<Origin, Problem> {
     let mut stream: Box<dyn Read + Send> = match source {
+        Source::Batches(_) => unreachable!("batches are no bytes"),
         Source::Stdin => Box::new(io::stdin()),
         Source::Path(path) => {
             let metadata = path.metadata().map_err(|error| read_problem(&error, Codec::Plain))?;

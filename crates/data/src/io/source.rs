@@ -8,6 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::compression::without_ending;
+use crate::table::arrow::batches::Batches;
 
 /// Where rows come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub enum Source {
     Path(PathBuf),
     /// Standard input.
     Stdin,
+    /// Arrow record batches.
+    Batches(Batches),
 }
 
 impl Source {
@@ -23,6 +26,16 @@ impl Source {
     #[must_use]
     pub fn new(name: &str) -> Self {
         if name == "-" { Source::Stdin } else { Source::Path(name.into()) }
+    }
+
+    /// Whether what was read is gone.
+    #[must_use]
+    pub fn is_read_once(&self) -> bool {
+        match self {
+            Source::Path(_) => false,
+            Source::Stdin => true,
+            Source::Batches(batches) => batches.in_memory().is_none(),
+        }
     }
 }
 
@@ -44,6 +57,7 @@ impl fmt::Display for Source {
         match self {
             Source::Path(path) => write!(f, "{}", path.display()),
             Source::Stdin => f.write_str("<stdin>"),
+            Source::Batches(batches) => f.write_str(batches.name()),
         }
     }
 }

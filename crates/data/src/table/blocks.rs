@@ -125,7 +125,9 @@ impl Blocks {
     pub(crate) fn file_columns(&self) -> Option<usize> {
         match &self.reader {
             Reader::Json(_) => None,
-            Reader::Csv(_) | Reader::Parquet(_) | Reader::Npy(_) => Some(self.reader.names().len()),
+            Reader::Csv(_) | Reader::Parquet(_) | Reader::Npy(_) | Reader::Arrow(_) => {
+                Some(self.reader.names().len())
+            }
         }
     }
 

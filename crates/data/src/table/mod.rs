@@ -1,4 +1,4 @@
-//! Tables: read from CSV, JSON lines, Parquet or NumPy files, whole or in blocks, and written again.
+//! Tables: read from CSV, JSON lines, Parquet or NumPy files or Arrow batches, whole or in blocks, and written again.
 //!
 //! ```
 //! use inducing_data::{Column, ReadOptions, RowWriter, Sink, Source, read_table};
@@ -25,6 +25,7 @@
 //! `read.rs` and `blocks.rs` are the two ways in, `write.rs` the way out; `infer.rs` finds the types, `builder.rs` makes
 //! the columns; `dates/` reads dates; each file format has its own folder.
 
+pub(crate) mod arrow;
 pub(crate) mod blocks;
 pub(crate) mod builder;
 pub(crate) mod cell;

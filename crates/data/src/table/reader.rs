@@ -10,6 +10,7 @@ use arrow_schema::Field;
 use crate::error::{DataError, Place, Problem};
 use crate::io::input::{Input, Opened};
 use crate::io::source::Format;
+use crate::table::arrow::reader::ArrowReader;
 use crate::table::builder::Builder;
 use crate::table::cell::{Cell, MissingValues};
 use crate::table::csv::reader::CsvReader;
@@ -28,6 +29,7 @@ pub(crate) enum Reader {
     Json(JsonReader),
     Parquet(ParquetReader),
     Npy(NpyReader),
+    Arrow(ArrowReader),
 }
 
 /// What becomes of the cells of one column of the file; by default nothing.
@@ -50,6 +52,7 @@ impl Reader {
         let opened = input.open(options)?;
         let name = Arc::clone(&input.name);
         match opened {
+            Opened::Batches(batches) => ArrowReader::open(batches, missing).map(Reader::Arrow),
             Opened::Parquet(file) => ParquetReader::open(file, name, missing).map(Reader::Parquet),
             Opened::Npy(array) => NpyReader::open(array, name).map(Reader::Npy),
             Opened::Text(text) if text.format == Format::JsonLines => {
@@ -68,6 +71,7 @@ impl Reader {
             Reader::Json(reader) => reader.names(),
             Reader::Parquet(reader) => reader.names(),
             Reader::Npy(reader) => reader.names(),
+            Reader::Arrow(reader) => reader.names(),
         }
     }
 
@@ -83,6 +87,7 @@ impl Reader {
             Reader::Json(reader) => reader.read(limit, sinks, lines),
             Reader::Parquet(reader) => reader.read(limit, sinks),
             Reader::Npy(reader) => reader.read(limit, sinks),
+            Reader::Arrow(reader) => reader.read(limit, sinks),
         }
     }
 
@@ -90,7 +95,9 @@ impl Reader {
     pub(crate) fn line_numbers(&self, rows_before: usize) -> LineNumbers {
         match self {
             Reader::Csv(_) | Reader::Json(_) => LineNumbers::Lines(Vec::new()),
-            Reader::Parquet(_) | Reader::Npy(_) => LineNumbers::Rows(rows_before as u64 + 1),
+            Reader::Parquet(_) | Reader::Npy(_) | Reader::Arrow(_) => {
+                LineNumbers::Rows(rows_before as u64 + 1)
+            }
         }
     }
 
@@ -98,6 +105,7 @@ impl Reader {
     pub(crate) fn passthrough_field(&self, index: usize) -> Result<Field, DataError> {
         match self {
             Reader::Parquet(reader) => reader.field(index),
+            Reader::Arrow(reader) => Ok(reader.field(index)),
             Reader::Csv(_) | Reader::Npy(_) => Ok(passthrough_field(&self.names()[index], Origin::Csv)),
             Reader::Json(_) => Ok(passthrough_field(&self.names()[index], Origin::Json)),
         }
@@ -105,7 +113,7 @@ impl Reader {
 
     pub(crate) fn new_passthrough(&self) -> Passthrough {
         match self {
-            Reader::Parquet(_) => Passthrough::Arrays(Vec::new()),
+            Reader::Parquet(_) | Reader::Arrow(_) => Passthrough::Arrays(Vec::new()),
             Reader::Csv(_) | Reader::Json(_) | Reader::Npy(_) => Passthrough::Text(StringBuilder::new()),
         }
     }

@@ -147,6 +147,14 @@ impl Dataset {
         DatasetReader::default().read(name)
     }
 
+    /// Rows that another program holds as Arrow record batches. As from a file, types are found in the values to learn from
+    /// them, and are those that a model expects to predict them.
+    pub fn from_batches(batches: data::Batches, options: ReadOptions) -> Self {
+        let name = batches.name().to_owned();
+        let origin = Origin::Table { source: Source::Batches(batches), options };
+        Self { name, origin, targets: Vec::new(), target_column: None, loaded: OnceLock::new() }
+    }
+
     /// Rows of a table in memory.
     pub fn from_table(table: Table) -> Self {
         let name = table.file().to_owned();

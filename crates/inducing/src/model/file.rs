@@ -20,6 +20,8 @@ use std::path::Path;
 pub const FORMAT_VERSION: u32 = 7;
 /// The one metadata key.
 const KEY: &str = "ign";
+/// What stands in errors in a file's place.
+const IN_MEMORY: &str = "the model's bytes";
 /// A model is megabytes; nothing near this size is one.
 const LARGEST_FILE: u64 = 4 << 30;
 
@@ -97,6 +99,18 @@ struct Named<'a> {
 impl Model {
     /// Writes the model file; an old file of that name stays untouched until the new one is complete.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        let bytes = self.checked_bytes(&path.display().to_string())?;
+        data::write_atomically(path, |out| out.write_all(&bytes)).map_err(Error::from)
+    }
+
+    /// The model file as bytes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        self.checked_bytes(IN_MEMORY)
+    }
+
+    /// The file's bytes, which were read back: what cannot be read is not written.
+    fn checked_bytes(&self, file: &str) -> Result<Vec<u8>, Error> {
         let c = latent_functions(self.header());
         let mut tensors = Vec::new();
         for (k, network) in self.networks().iter().enumerate() {
@@ -144,20 +158,23 @@ impl Model {
             let shape = vec![components.len() / d, d];
             tensors.push(Named { name: name("components"), shape, values: components });
         }
-        let path = path.as_ref();
-        write(path, self.header(), &tensors, |bytes| {
-            let reason = match Reader::<ModelHeader>::new(path, "model", bytes) {
-                Ok(file) if is_consistent(&file.header) => return Ok(()),
-                Ok(_) => "sizes or values of its header cannot be right".into(),
-                Err(error) => error.to_string().lines().next().unwrap_or_default().to_owned(),
-            };
-            Err(FileError::Unusable { file: path.display().to_string(), reason }.into())
-        })
+        let bytes = bytes_of(self.header(), &tensors);
+        let reason = match Reader::<ModelHeader>::new(file.to_owned(), "model", &bytes) {
+            Ok(file) if is_consistent(&file.header) => return Ok(bytes),
+            Ok(_) => "sizes or values of its header cannot be right".into(),
+            Err(error) => error.to_string().lines().next().unwrap_or_default().to_owned(),
+        };
+        Err(FileError::Unusable { file: file.to_owned(), reason }.into())
     }
 
     /// Reads and verifies a model file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         Self::load_with(path.as_ref(), None)
+    }
+
+    /// Reads and verifies what [`to_bytes`](Self::to_bytes) made, or a model file that was read.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Self::read(IN_MEMORY.into(), bytes, None)
     }
 
     /// Reads and verifies a model file of a custom encoder.
@@ -167,17 +184,20 @@ impl Model {
 
     fn load_with(path: &Path, factory: Option<&EncoderFactory>) -> Result<Self, Error> {
         let bytes = read_bytes(path, "name a model file that `ign train` has written")?;
-        let file = Reader::<ModelHeader>::new(path, "model", &bytes)?;
+        Self::read(path.display().to_string(), &bytes, factory)
+    }
+
+    fn read(name: String, bytes: &[u8], factory: Option<&EncoderFactory>) -> Result<Self, Error> {
+        let file = Reader::<ModelHeader>::new(name.clone(), "model", bytes)?;
         let header = &file.header;
-        let damaged = |reason: &str| {
-            Error::from(FileError::Damaged { file: path.display().to_string(), reason: reason.into() })
-        };
+        let damaged =
+            |reason: &str| Error::from(FileError::Damaged { file: name.clone(), reason: reason.into() });
         if !is_consistent(header) {
             return Err(damaged("sizes or values in its header cannot be right"));
         }
         let count = 1 + header.others.len();
         let encoder = header.encoder.build(factory).map_err(|reason| match &header.encoder {
-            EncoderShape::Custom(_) => FileError::Outside { file: path.display().to_string(), reason }.into(),
+            EncoderShape::Custom(_) => FileError::Outside { file: name.clone(), reason }.into(),
             _ => damaged(&reason),
         })?;
         let layout = encoder.layout();
@@ -408,7 +428,8 @@ impl Checkpoint {
             data: data.into(),
             states,
         };
-        write(path, &header, &tensors, |_| Ok(()))
+        let bytes = bytes_of(&header, &tensors);
+        data::write_atomically(path, |out| out.write_all(&bytes)).map_err(Error::from)
     }
 
     /// Reads the checkpoint of a run; `config` and `data` must be those that it was written with.
@@ -416,7 +437,7 @@ impl Checkpoint {
         let bytes =
             read_bytes(path, "start anew without `--resume`; only an interrupted run leaves a checkpoint")?;
         let Reader { header, tensors, file, .. } =
-            Reader::<CheckpointHeader>::new(path, "checkpoint", &bytes)?;
+            Reader::<CheckpointHeader>::new(path.display().to_string(), "checkpoint", &bytes)?;
         let other =
             |reason: &str| Error::from(crate::train::TrainError::Checkpoint { reason: reason.into() });
         if header.config != *config {
@@ -437,13 +458,8 @@ impl Checkpoint {
     }
 }
 
-/// Writes a file, once `check` has read its bytes back: what cannot be read is not written.
-fn write(
-    path: &Path,
-    header: &impl Serialize,
-    tensors: &[Named<'_>],
-    check: impl FnOnce(&[u8]) -> Result<(), Error>,
-) -> Result<(), Error> {
+/// The bytes of a file.
+fn bytes_of(header: &impl Serialize, tensors: &[Named<'_>]) -> Vec<u8> {
     let json = serde_json::to_string(header).expect("headers are plain data");
     let views = tensors.iter().map(|t| {
         let bytes: &[u8] = bytemuck::cast_slice(t.values);
@@ -457,10 +473,7 @@ fn write(
     sorted.sort_by_key(|(name, ..)| *name);
     // One key: the order of several would be random, and the same run must write the same bytes.
     let metadata = HashMap::from([(KEY.to_owned(), format!("{:08x} {json}", checksum(&json, &sorted)))]);
-    let bytes =
-        safetensors::serialize(views, Some(metadata)).expect("names are distinct and shapes are checked");
-    check(&bytes)?;
-    data::write_atomically(path, |out| out.write_all(&bytes)).map_err(Error::from)
+    safetensors::serialize(views, Some(metadata)).expect("names are distinct and shapes are checked")
 }
 
 /// CRC-32 over the document and every tensor with its name and shape.
@@ -497,8 +510,7 @@ struct Reader<H> {
 }
 
 impl<H: DeserializeOwned> Reader<H> {
-    fn new(path: &Path, kind: &'static str, bytes: &[u8]) -> Result<Self, Error> {
-        let file = path.display().to_string();
+    fn new(file: String, kind: &'static str, bytes: &[u8]) -> Result<Self, Error> {
         let foreign = |reason: String| FileError::Foreign { file: file.clone(), kind, reason };
         let damaged = |reason: String| FileError::Damaged { file: file.clone(), reason };
         let starts_like_one = bytes.len() > 16

@@ -181,13 +181,12 @@ impl Model {
             }
             _ => Err(wrong_kind("rows of a table", data)),
         };
-        let stdin = matches!(data.origin(), Origin::Table { source: data::Source::Stdin, .. });
+        let once = matches!(data.origin(), Origin::Table { source, .. } if source.is_read_once());
         let table = match targets {
             TargetUse::Needed => read(true)?,
             TargetUse::Ignored => read(false)?,
             TargetUse::IfPresent => match read(true) {
-                // Standard input can be read once.
-                Err(_) if !stdin => read(false)?,
+                Err(_) if !once => read(false)?,
                 table => table?,
             },
         };

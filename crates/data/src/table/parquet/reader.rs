@@ -3,12 +3,6 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
-use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Decimal128Type, Float32Type, Int32Type, Int64Type,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, UInt32Type, UInt64Type,
-};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array,
     Int32Array, Int64Array, StringArray, Time32MillisecondArray, Time64MicrosecondArray,
@@ -25,13 +19,12 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::types::arrow_type;
 use crate::error::{DataError, Place, Problem};
-use crate::table::builder::Builder;
-use crate::table::cell::{Cell, MissingValues};
+use crate::table::arrow::cells::ArrayCells;
+use crate::table::cell::MissingValues;
 use crate::table::check_distinct;
-use crate::table::reader::{ColumnSink, Passthrough, active};
+use crate::table::reader::{ColumnSink, active};
 
 const BATCH_ROWS: usize = 8192;
-const DAY_MICROS: i64 = 86_400_000_000;
 
 /// A Parquet file, read row group by row group; only the columns that a sink wants are decoded.
 pub(crate) struct ParquetReader {
@@ -43,7 +36,7 @@ pub(crate) struct ParquetReader {
     next_group: usize,
     group: Option<RowGroup>,
     rows: u64,
-    missing: MissingValues,
+    cells: ArrayCells,
 }
 
 /// One top-level column.
@@ -78,7 +71,8 @@ impl ParquetReader {
             nullable: field.get_basic_info().repetition() == Repetition::OPTIONAL,
         };
         let columns = fields.iter().zip(&first_leaf).map(leaf).collect();
-        Ok(ParquetReader { file: name, names, columns, input, next_group: 0, group: None, rows: 0, missing })
+        let cells = ArrayCells { file: Arc::clone(&name), missing };
+        Ok(ParquetReader { file: name, names, columns, input, next_group: 0, group: None, rows: 0, cells })
     }
 
     pub(crate) fn names(&self) -> &[String] {
@@ -109,7 +103,7 @@ impl ParquetReader {
                 let array = array.map_err(|error| {
                     DataError::at(&self.file, place, broken(&error)).in_column(&self.names[*index])
                 })?;
-                self.push_array(&array, *index, &mut sinks[*index])?;
+                self.cells.push(&array, &self.names[*index], place, &mut sinks[*index])?;
             }
             group.rows_left -= count;
             rows += count;
@@ -146,40 +140,6 @@ impl ParquetReader {
     fn unsupported(&self, index: usize) -> DataError {
         let problem = Problem::UnsupportedType { type_name: "list, struct or long decimal".into() };
         DataError::new(self.file.as_ref(), problem).in_column(&self.names[index])
-    }
-
-    fn push_array(&self, array: &ArrayRef, index: usize, sink: &mut ColumnSink) -> Result<(), DataError> {
-        if let Some(Passthrough::Arrays(arrays)) = &mut sink.passthrough {
-            arrays.push(Arc::clone(array));
-        }
-        if sink.build.is_none() && sink.infer.is_none() {
-            return Ok(());
-        }
-        let in_column = |error: DataError| error.in_column(&self.names[index]);
-        let as_text = matches!(sink.build, Some(Builder::Category { .. } | Builder::Text(_)));
-        let array = normalised(array, as_text)
-            .map_err(|problem| in_column(DataError::new(self.file.as_ref(), problem)))?;
-        for row in 0..array.len() {
-            let place = Place::Row(self.rows + row as u64 + 1);
-            sink.push(self.cell(&array, row), place)
-                .map_err(|problem| in_column(DataError::at(&self.file, place, problem)))?;
-        }
-        Ok(())
-    }
-
-    /// The cell of an array that [`normalised`] made.
-    fn cell<'a>(&self, array: &'a ArrayRef, row: usize) -> Cell<'a> {
-        if array.is_null(row) {
-            return Cell::Missing;
-        }
-        match array.data_type() {
-            DataType::Boolean => Cell::Boolean(array.as_boolean().value(row)),
-            DataType::Utf8 => self.missing.cell(array.as_string::<i32>().value(row)),
-            DataType::Timestamp(..) => {
-                Cell::DateTime(array.as_primitive::<TimestampMicrosecondType>().value(row))
-            }
-            _ => Cell::number(array.as_primitive::<Float64Type>().value(row)),
-        }
     }
 }
 
@@ -279,48 +239,6 @@ fn half(bytes: &[u8]) -> f32 {
         [low, high] => f16::from_le_bytes([*low, *high]).to_f32(),
         _ => f32::NAN,
     }
-}
-
-/// The array as 64-bit floats, booleans, text or microseconds; whole numbers as text if `as_text`, to keep all digits.
-fn normalised(array: &ArrayRef, as_text: bool) -> Result<ArrayRef, Problem> {
-    fn floats<T: ArrowPrimitiveType>(array: &ArrayRef, float: impl Fn(T::Native) -> f64) -> ArrayRef {
-        Arc::new(array.as_primitive::<T>().unary::<_, Float64Type>(float))
-    }
-    fn texts<T: ArrowPrimitiveType<Native: ToString>>(array: &ArrayRef) -> ArrayRef {
-        let texts = array.as_primitive::<T>().iter().map(|value| value.map(|value| value.to_string()));
-        Arc::new(texts.collect::<StringArray>())
-    }
-    fn micros<T: ArrowPrimitiveType>(
-        array: &ArrayRef,
-        micros: impl Fn(T::Native) -> Option<i64>,
-    ) -> ArrayRef {
-        Arc::new(array.as_primitive::<T>().unary_opt::<_, TimestampMicrosecondType>(micros))
-    }
-    Ok(match array.data_type() {
-        DataType::Int32 if as_text => texts::<Int32Type>(array),
-        DataType::Int64 if as_text => texts::<Int64Type>(array),
-        DataType::UInt32 if as_text => texts::<UInt32Type>(array),
-        DataType::UInt64 if as_text => texts::<UInt64Type>(array),
-        DataType::Int32 => floats::<Int32Type>(array, f64::from),
-        DataType::Int64 => floats::<Int64Type>(array, |value| value as f64),
-        DataType::UInt32 => floats::<UInt32Type>(array, f64::from),
-        DataType::UInt64 => floats::<UInt64Type>(array, |value| value as f64),
-        DataType::Float32 => floats::<Float32Type>(array, f64::from),
-        DataType::Decimal128(_, scale) => {
-            let unit = 10f64.powi((*scale).into());
-            floats::<Decimal128Type>(array, |value| value as f64 / unit)
-        }
-        DataType::Float64 | DataType::Boolean | DataType::Utf8 => Arc::clone(array),
-        DataType::Date32 => micros::<Date32Type>(array, |days| Some(i64::from(days) * DAY_MICROS)),
-        DataType::Timestamp(TimeUnit::Millisecond, _) => {
-            micros::<TimestampMillisecondType>(array, |value| value.checked_mul(1000))
-        }
-        DataType::Timestamp(TimeUnit::Microsecond, _) => Arc::clone(array),
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-            micros::<TimestampNanosecondType>(array, |value| Some(value.div_euclid(1000)))
-        }
-        other => return Err(Problem::UnsupportedType { type_name: other.to_string() }),
-    })
 }
 
 /// The `parquet` crate asserts what a damaged file denies (negative offsets, pages of other types); such a file is an

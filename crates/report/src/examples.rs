@@ -1,22 +1,27 @@
 //! Inputs as people look at them: rows in the units of the table, images, graphs.
 
-use data::{Column, GraphSet, ImageSet, Table};
 use inducing::Dataset;
+use inducing::data::{Column, GraphSet, ImageSet, Table};
 use inducing::dataset::{Inputs, Schema};
-use report::{Body, Example, ExampleSource, Graph, Image, RefinedValues};
+use inducing::model::EncodedData;
+
+use crate::gather::{ExampleSource, RefinedValues};
+use crate::number_format::plain_number;
+use crate::record::{Body, Example, Graph, Image};
 
 /// Words shown of a text's beginning, and of its end.
 const WORDS: usize = 25;
 
 /// Renders inputs from the data that they were encoded from.
-pub(crate) struct ExampleRenderer<'a> {
+#[derive(Debug)]
+pub struct ExampleRenderer<'a> {
     original: Original<'a>,
     schema: &'a Schema,
     /// Rows of the table that were encoded; all if `None`.
     rows: Option<&'a [usize]>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 enum Original<'a> {
     Table(&'a Table),
     Images(&'a ImageSet),
@@ -25,19 +30,22 @@ enum Original<'a> {
 
 impl<'a> ExampleRenderer<'a> {
     /// Renders `inputs`, which were encoded from `data`.
-    pub(crate) fn new(
-        inputs: &'a Inputs,
-        data: &'a Dataset,
-        schema: &'a Schema,
-        rows: Option<&'a [usize]>,
-    ) -> Self {
+    ///
+    /// # Panics
+    /// Where they are inputs of a custom encoder, which only its own program can show.
+    pub fn new(inputs: &'a Inputs, data: &'a Dataset, schema: &'a Schema, rows: Option<&'a [usize]>) -> Self {
         let original = match (inputs, data.table(), data.graphs()) {
             (Inputs::Images(images), ..) => Original::Images(images.set()),
             (_, Some(table), _) => Original::Table(table),
             (_, _, Some(set)) => Original::Graphs(set),
-            _ => unreachable!("the command reads tables, images and graphs"),
+            _ => panic!("inputs of a custom encoder cannot be shown"),
         };
         Self { original, schema, rows }
+    }
+
+    /// Renders inputs that were encoded for a model.
+    pub fn of_encoded(data: &'a EncodedData, schema: &'a Schema) -> Self {
+        Self::new(&data.inputs, &data.data, schema, data.rows.as_deref())
     }
 
     fn row(&self, row: usize) -> usize {
@@ -93,7 +101,7 @@ impl ExampleSource for ExampleRenderer<'_> {
             (Body::Cells(cells), RefinedValues::Row { from, to }, _, Some(schema)) => {
                 for ((cell, from), to) in cells.iter_mut().zip(schema.decode(from)).zip(schema.decode(to)) {
                     if let Some(to) = to.filter(|_| from != to) {
-                        *cell = crate::ui::output::number(to);
+                        *cell = plain_number(to);
                     }
                 }
             }
