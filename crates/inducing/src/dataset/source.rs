@@ -2,7 +2,7 @@
 
 use super::custom::{CustomShape, EncoderFactory, Labels};
 use super::inputs::Inputs;
-use crate::config::ProblemKind;
+use crate::config::{DataConfig, ProblemKind};
 use crate::error::Error;
 use crate::nn::CustomEncoder;
 use data::{
@@ -222,6 +222,16 @@ impl Dataset {
             }
         }
         Ok(self)
+    }
+
+    /// Reads cells and columns of a table as a configuration says, such as its types and missing values.
+    #[must_use]
+    pub fn with_config(mut self, config: &DataConfig) -> Self {
+        if let Origin::Table { options, .. } = &mut self.origin {
+            *options = config.read_options(options);
+            self.loaded = OnceLock::new();
+        }
+        self
     }
 
     /// Takes the target from a column that was read from another file, such as a `.npy` file.
