@@ -23,7 +23,7 @@ struct Progress {
 }
 
 /// A model, what it learned from, and what was said.
-type Trained = (Model, Prepared, Dataset);
+type Trained = (Model, Prepared, Dataset, Vec<String>);
 
 #[pyfunction]
 #[pyo3(signature = (data, targets, *, preset = None, toml = None, overrides = Vec::new(), threads = 1, on_progress = None))]
@@ -47,14 +47,14 @@ pub(crate) fn fit(
     }
     let (data, progress) = (data.data.clone(), Arc::new(Mutex::new(Progress::default())));
     let heard = Arc::clone(&progress);
-    let (model, prepared, data) = run(
+    let (model, prepared, data, cautions) = run(
         py,
         threads,
         move |stop| train(data, &targets, settings, threads, &heard, &|| !stop.is_asked_for()),
         |py| tell(py, &progress, on_progress.as_ref()),
     )?;
     let notices = progress.lock().unwrap_or_else(PoisonError::into_inner).notices.clone();
-    Ok(PyModel::trained(model, prepared, data, notices))
+    Ok(PyModel::trained(model, prepared, data, [notices, cautions]))
 }
 
 fn train(
@@ -73,7 +73,9 @@ fn train(
         let trainer = Trainer::new(&data).settings(settings);
         (trainer.notices()?, trainer.prepare()?)
     };
-    progress().notices.extend(notices.iter().chain(&prepared.notices).map(ToString::to_string));
+    let notices: Vec<_> = notices.iter().chain(&prepared.notices).collect();
+    let cautions = notices.iter().filter(|notice| notice.is_caution()).map(ToString::to_string).collect();
+    progress().notices.extend(notices.iter().map(ToString::to_string));
     let fitted = |prepared: &Prepared, config: &Config| {
         prepared.fit(config, threads, None, &mut |event| {
             match event {
@@ -99,7 +101,7 @@ fn train(
         let judged = std::mem::replace(&mut *model, *again);
         model.keep_test_scores(&judged);
     }
-    Ok((*model, prepared, data))
+    Ok((*model, prepared, data, cautions))
 }
 
 /// Calls `listener`, if there is anything new.

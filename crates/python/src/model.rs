@@ -29,18 +29,24 @@ struct Learned {
 #[pyclass(name = "Model", module = "inducing._core", frozen)]
 pub(crate) struct PyModel {
     model: Arc<Model>,
-    notices: Vec<String>,
+    /// What training said, and of that what may be wrong with the data.
+    notices: [Vec<String>; 2],
     learned: Mutex<Option<Arc<Learned>>>,
 }
 
 impl PyModel {
-    pub(crate) fn trained(model: Model, prepared: Prepared, data: Dataset, notices: Vec<String>) -> Self {
+    pub(crate) fn trained(
+        model: Model,
+        prepared: Prepared,
+        data: Dataset,
+        notices: [Vec<String>; 2],
+    ) -> Self {
         let learned = Mutex::new(Some(Arc::new(Learned { prepared, data })));
         Self { model: Arc::new(model), notices, learned }
     }
 
     fn of(model: Model) -> Self {
-        Self { model: Arc::new(model), notices: Vec::new(), learned: Mutex::default() }
+        Self { model: Arc::new(model), notices: Default::default(), learned: Mutex::default() }
     }
 
     fn learned(&self) -> Option<Arc<Learned>> {
@@ -125,7 +131,12 @@ impl PyModel {
 
     #[getter]
     fn notices(&self) -> Vec<String> {
-        self.notices.clone()
+        self.notices[0].clone()
+    }
+
+    #[getter]
+    fn cautions(&self) -> Vec<String> {
+        self.notices[1].clone()
     }
 
     #[getter]
