@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::nn::CustomEncoder;
 use data::{
     Column, DatasetPart, GraphSet, GraphSource, ImageOptions, ImageSet, ImageSize, ImageSource, NamedTable,
-    Notice, ReadOptions, Source, Table, Task,
+    Notice, ReadOptions, Shards, Source, Table, Task,
 };
 use std::any::Any;
 use std::path::{Path, PathBuf};
@@ -129,7 +129,10 @@ impl DatasetReader {
                     }
                 }
                 None => match names {
-                    [name] => Source::new(name),
+                    [name] => match Shards::recognise(name)? {
+                        Some(shards) => Source::Shards(shards),
+                        None => Source::new(name),
+                    },
                     several => {
                         return Err(Error::inputs("one table", format!("{} names", several.len())));
                     }
