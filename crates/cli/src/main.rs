@@ -9,6 +9,7 @@ mod input;
 mod output_file;
 mod predictions;
 mod report_page;
+mod shards;
 mod signals;
 mod training;
 mod ui;

@@ -33,6 +33,7 @@ mod reproduce;
 mod results;
 #[cfg(feature = "fetch")]
 mod server;
+mod shards;
 mod simulated;
 mod suggest;
 mod tables;

@@ -260,7 +260,6 @@ impl Notice {
             | Notice::TargetAlmostConstant { .. }
             | Notice::RareClasses { .. }
             | Notice::TestRowsInTraining { .. }
-            | Notice::RowsHaveDates { .. }
             | Notice::NoKnownWords { .. }
             | Notice::Outlier { .. }
             | Notice::ForeignNotation { .. }
@@ -272,6 +271,7 @@ impl Notice {
             | Notice::BoundsRecognised { .. }
             | Notice::TransformChosen { .. }
             | Notice::EarlierRowsLeftOut { .. }
+            | Notice::RowsHaveDates { .. }
             | Notice::TextRecognised { .. }
             | Notice::RowsWithoutTargetDropped { .. }
             | Notice::MissingImputed { .. }

@@ -141,7 +141,7 @@ impl Prepared {
                 notices.extend(more);
             }
         }
-        let targets = schema.targets(table, None)?;
+        let targets = targets_of(&schema, table, &row_weights)?;
         notices.extend(repeated_rows(&encoded.x, &targets, [&train, &test]));
         let values = match targets {
             TargetValues::Numbers(y) => {
@@ -318,6 +318,30 @@ impl Prepared {
             },
         }
     }
+}
+
+/// What was observed of all rows; of a row of no weight anything, as its class may be none that is learned.
+fn targets_of(schema: &TableSchema, table: &Table, weights: &[f64]) -> Result<TargetValues, Error> {
+    let counts = |row: &usize| weights.get(*row).is_none_or(|weight| *weight > 0.0);
+    let rows: Vec<usize> = (0..table.rows()).filter(counts).collect();
+    if rows.len() == table.rows() {
+        return Ok(schema.targets(table, None)?);
+    }
+    Ok(match schema.targets(table, Some(&rows))? {
+        TargetValues::Numbers(values) => {
+            let c = values.len() / rows.len().max(1);
+            let mut y = vec![0.0; table.rows() * c];
+            for (row, own) in rows.iter().zip(values.chunks_exact(c.max(1))) {
+                y[row * c..(row + 1) * c].copy_from_slice(own);
+            }
+            TargetValues::Numbers(y)
+        }
+        TargetValues::Classes(values) => {
+            let mut labels = vec![None; table.rows()];
+            rows.iter().zip(values).for_each(|(row, label)| labels[*row] = label);
+            TargetValues::Classes(labels)
+        }
+    })
 }
 
 /// Weights of classes by their numbers of training rows, one on average over the rows; empty where all are one.

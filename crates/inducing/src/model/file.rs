@@ -109,6 +109,11 @@ impl Model {
         self.checked_bytes(IN_MEMORY)
     }
 
+    /// CRC-32 of the model file: what tells one model from another.
+    pub fn checksum(&self) -> Result<u32, Error> {
+        Ok(crc32fast::hash(&self.to_bytes()?))
+    }
+
     /// The file's bytes, which were read back: what cannot be read is not written.
     fn checked_bytes(&self, file: &str) -> Result<Vec<u8>, Error> {
         let c = latent_functions(self.header());

@@ -32,3 +32,4 @@ mod suggest;
 mod threads;
 mod tune;
 mod utilisation;
+mod weights;
