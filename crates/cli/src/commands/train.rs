@@ -54,6 +54,10 @@ pub(crate) struct Args {
     /// Column whose equal values stay in one part, such as a household or a patient; it is no input
     #[arg(long, value_name = "COLUMN")]
     group: Option<String>,
+    /// Memory that the table may take, such as 2GiB: networks learn from a larger one in the files, and keep a sample of it [default:
+    /// half of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    memory: Option<u64>,
     /// Column with the weight of each row in losses, calibration and scores; it is no input
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
@@ -165,7 +169,10 @@ impl Args {
                     )));
                 }
                 reader.table = config.read_options(&reader.table);
-                let data = reader.read_all(inputs)?;
+                let mut data = reader.read_all(inputs)?;
+                if let Some(bytes) = self.memory.or_else(free_memory) {
+                    data = data.within_memory(bytes);
+                }
                 let target = if config.target.is_empty() { data.targets().to_vec() } else { config.target };
                 if target.is_empty() {
                     return Err(Failure::Usage(format!(
@@ -195,6 +202,35 @@ impl Args {
         check_writable(out)?;
         Ok(reader.read_all(inputs)?)
     }
+}
+
+/// `2GiB`, `500MB` or a number of bytes.
+fn memory(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let unit: f64 = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "kb" => 1e3,
+        "mb" => 1e6,
+        "gb" => 1e9,
+        "tb" => 1e12,
+        "kib" | "k" => 1024.0,
+        "mib" | "m" => 1_048_576.0,
+        "gib" | "g" => 1_073_741_824.0,
+        "tib" | "t" => 1_099_511_627_776.0,
+        _ => 0.0,
+    };
+    match digits.trim().parse::<f64>() {
+        Ok(count) if count * unit >= 1.0 && count.is_finite() => Ok((count * unit) as u64),
+        _ => Err(format!("`{text}` is no size: write 2GiB, 500MB or a number of bytes")),
+    }
+}
+
+/// Half of the memory that programs can still have, where the system says how much that is.
+fn free_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024 / 2)
 }
 
 fn bounds(text: &str) -> Result<String, String> {

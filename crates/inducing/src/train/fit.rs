@@ -172,7 +172,8 @@ impl Prepared {
         hub: &EventHub<'_>,
     ) -> Result<Outcome, Error> {
         let start = self.start(config, encoder, targets, train, config.seed.wrapping_add(k as u64));
-        let data = TrainingData { inputs: &self.inputs, targets, train, validation };
+        let stream = self.stream.as_ref();
+        let data = TrainingData { inputs: &self.inputs, targets, train, validation, stream };
         let resume = hub.inner.lock().expect("no listener panicked").0.networks[k].clone();
         NetworkTrainer::new(config, encoder, start, data, threads)
             .run(resume, &mut |event| hub.on_event(k, &event))

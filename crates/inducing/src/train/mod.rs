@@ -37,8 +37,9 @@ pub(crate) use step::EncoderPass;
 pub(crate) use targets::{Targets, outputs_of};
 pub use trainer::Trainer;
 
-use crate::dataset::Inputs;
+use crate::dataset::{Inputs, RowStream};
 use crate::head::{FeatureScale, FittedHead};
+use std::sync::Arc;
 
 /// Training cannot go on.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -77,6 +78,8 @@ pub(crate) struct TrainingData<'a> {
     pub train: &'a [usize],
     /// Rows that decide when to stop; may be empty.
     pub validation: &'a [usize],
+    /// Training rows that are not in memory: steps are of them, and all else is of the rows above.
+    pub stream: Option<&'a Arc<RowStream>>,
 }
 
 /// What a run says on its way.

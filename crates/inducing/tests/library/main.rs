@@ -28,6 +28,7 @@ mod public_api;
 mod refine;
 mod refusals;
 mod round_trip;
+mod streamed;
 mod suggest;
 mod threads;
 mod tune;
