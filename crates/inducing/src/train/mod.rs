@@ -8,6 +8,7 @@ mod adam;
 mod baselines;
 mod blocked;
 mod class_stack;
+mod collective;
 mod crossfit;
 mod decision;
 mod feature_stack;
@@ -27,6 +28,7 @@ mod step;
 mod targets;
 mod trainer;
 
+pub use collective::{Alone, Collective};
 pub use fit::{Checkpoint, Event, Fit, Listener};
 pub(crate) use join::{Begin, Joining, LinearFolds};
 pub(crate) use logistic::softmax;
