@@ -88,21 +88,25 @@ struct CheckpointHeader {
 }
 
 /// A named tensor in memory.
-struct Named<'a> {
-    name: String,
-    shape: Vec<usize>,
-    values: &'a [f32],
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedTensor<'a> {
+    /// Its name in the model file.
+    pub name: String,
+    /// Its sizes.
+    pub shape: Vec<usize>,
+    /// Its numbers, row-major.
+    pub values: &'a [f32],
 }
 
 impl Model {
-    /// Writes the model file; an old file of that name stays untouched until the new one is complete.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+    /// All tensors, as the model file has them.
+    pub fn tensors(&self) -> Vec<NamedTensor<'_>> {
         let c = latent_functions(self.header());
         let mut tensors = Vec::new();
         for (k, network) in self.networks().iter().enumerate() {
             let prefix = prefix(k);
             let mut push = |name: String, shape: Vec<usize>, values| {
-                tensors.push(Named { name: format!("{prefix}{name}"), shape, values });
+                tensors.push(NamedTensor { name: format!("{prefix}{name}"), shape, values });
             };
             for slot in network.encoder.layout().slots() {
                 push(format!("encoder.{}", slot.name), slot.shape.clone(), slot.param.of(&network.theta));
@@ -127,7 +131,11 @@ impl Model {
         if let Some(KeptRows { x, y, errors, folds, width }) = self.kept_rows() {
             let n = x.len() / width;
             let mut push = |name: &str, width, values| {
-                tensors.push(Named { name: format!("neighbours.{name}"), shape: vec![n, width], values });
+                tensors.push(NamedTensor {
+                    name: format!("neighbours.{name}"),
+                    shape: vec![n, width],
+                    values,
+                });
             };
             push("x", *width, x);
             push("y", y.len() / n, y);
@@ -140,12 +148,17 @@ impl Model {
         if let Some(Reconstruction { mean, components }) = self.reconstruction() {
             let d = mean.len();
             let name = |name: &str| format!("reconstruction.{name}");
-            tensors.push(Named { name: name("mean"), shape: vec![d], values: mean });
+            tensors.push(NamedTensor { name: name("mean"), shape: vec![d], values: mean });
             let shape = vec![components.len() / d, d];
-            tensors.push(Named { name: name("components"), shape, values: components });
+            tensors.push(NamedTensor { name: name("components"), shape, values: components });
         }
+        tensors
+    }
+
+    /// Writes the model file; an old file of that name stays untouched until the new one is complete.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
-        write(path, self.header(), &tensors, |bytes| {
+        write(path, self.header(), &self.tensors(), |bytes| {
             let reason = match Reader::<ModelHeader>::new(path, "model", bytes) {
                 Ok(file) if is_consistent(&file.header) => return Ok(()),
                 Ok(_) => "sizes or values of its header cannot be right".into(),
@@ -395,7 +408,7 @@ impl Checkpoint {
             let (header, vectors) =
                 parts.map_or((None, Vec::new()), |(header, vectors)| (Some(header), vectors));
             states.push(header);
-            tensors.extend(vectors.into_iter().map(|(name, values)| Named {
+            tensors.extend(vectors.into_iter().map(|(name, values)| NamedTensor {
                 name: format!("{}{name}", prefix(k)),
                 shape: vec![values.len()],
                 values,
@@ -441,7 +454,7 @@ impl Checkpoint {
 fn write(
     path: &Path,
     header: &impl Serialize,
-    tensors: &[Named<'_>],
+    tensors: &[NamedTensor<'_>],
     check: impl FnOnce(&[u8]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let json = serde_json::to_string(header).expect("headers are plain data");
