@@ -54,7 +54,8 @@ pub(crate) struct Graph {
     prefix: String,
     reserved: HashSet<String>,
     scopes: Vec<Scope>,
-    constants: Vec<Message>,
+    constants: Vec<(Value, Message)>,
+    used: HashSet<u32>,
     known: HashMap<(Type, Vec<usize>, Vec<u8>), Value>,
     inputs: Vec<Message>,
     outputs: Vec<(String, Message)>,
@@ -75,6 +76,7 @@ impl Graph {
             reserved: inputs.iter().cloned().collect(),
             scopes: vec![Scope::default()],
             constants: Vec::new(),
+            used: HashSet::new(),
             known: HashMap::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
@@ -109,6 +111,7 @@ impl Graph {
             name = format!("predicted_{name}");
         }
         let info = value_info(&name, value.ty, Some(shape));
+        self.used.insert(value.id);
         let node = node("Identity", &[self.name(value)], &[&name], Vec::new());
         self.scopes[0].nodes.push(node);
         self.outputs.push((name.clone(), info));
@@ -128,7 +131,7 @@ impl Graph {
         }
         let value = self.value(ty);
         let tensor = tensor(self.name(value), ty, shape).bytes(9, &key.2);
-        self.constants.push(tensor);
+        self.constants.push((value, tensor));
         // Large ones are hardly ever the same.
         if key.2.len() <= 4096 {
             self.known.insert(key, value);
@@ -141,7 +144,7 @@ impl Graph {
         let value = self.value(Type::Text);
         let tensor = tensor(self.name(value), Type::Text, &[texts.len()]);
         let tensor = texts.iter().fold(tensor, |tensor, text| tensor.text(6, text));
-        self.constants.push(tensor);
+        self.constants.push((value, tensor));
         value
     }
 
@@ -154,6 +157,7 @@ impl Graph {
         types: [Type; N],
     ) -> [Value; N] {
         let outputs = types.map(|ty| self.value(ty));
+        self.used.extend(inputs.iter().map(|value| value.id));
         let from: Vec<&str> = inputs.iter().map(|&value| self.name(value)).collect();
         let to: Vec<&str> = outputs.iter().map(|&value| self.name(value)).collect();
         let node = node(op, &from, &to, attributes);
@@ -190,6 +194,7 @@ impl Graph {
         let after = body(self, i, inner);
         let goes_on = self.node("Identity", &[going], Vec::new(), Type::Bool);
         let scope = self.scopes.pop().unwrap_or_default();
+        self.used.extend(after.iter().map(|value| value.id));
         // Sizes of states are not told, for they may change; runtimes ask for those of the counter.
         let info = |value: &Value, shape| value_info(self.name(*value), value.ty, shape);
         let scalars = |values: &[Value]| values.iter().map(|v| info(v, Some(&[][..]))).collect::<Vec<_>>();
@@ -206,7 +211,9 @@ impl Graph {
     /// The model's bytes.
     pub(crate) fn finish(self, producer_version: &str) -> Vec<u8> {
         let nodes = self.scopes.iter().flat_map(|scope| &scope.nodes);
-        let graph = Message::new().messages(1, nodes).text(2, "ign").messages(5, &self.constants);
+        let constants = self.constants.iter().filter(|(value, _)| self.used.contains(&value.id));
+        let graph =
+            Message::new().messages(1, nodes).text(2, "ign").messages(5, constants.map(|(_, tensor)| tensor));
         let graph = graph.messages(11, &self.inputs).messages(12, self.outputs.iter().map(|(_, info)| info));
         let opset = Message::new().text(1, "").int(2, OPSET);
         let model = Message::new().int(1, IR_VERSION).text(2, "ign").text(3, producer_version);

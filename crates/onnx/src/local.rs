@@ -69,7 +69,8 @@ impl Graph {
         let own = self.unsqueeze(own, 1);
         let differences = self.sub(near, own);
         let inverse = process.inverse_lengths();
-        let inverse = self.f64s(&[inverse.len()], &inverse);
+        // Not a list: a single factor would be rounded to 32 bits (see `process`).
+        let inverse = self.f64s(&[1, 1, inverse.len()], &inverse);
         let scaled = self.mul(differences, inverse); // [n, k, d]
         let squares = self.square(scaled);
         let squared = self.sum_last(squares); // [n, k]

@@ -1,4 +1,7 @@
-//! A network's head: the process on its inducing points, or a softmax layer (docs/model-file.md, section 7, "Latent functions").
+//! The process of a network on its inducing points (docs/model-file.md, section 7, "Latent functions").
+//!
+//! The kernel's scale s stands in the constants: onnxruntime joins a factor and a product of matrices into one operator, whose factor has
+//! 32 bits whatever the matrices have, and `s − ‖a‖²` loses seven digits to that.
 
 use crate::error::ExportError;
 use crate::graph::{Graph, Value};
@@ -8,8 +11,8 @@ use linalg::{Cholesky, Mat, MatRef};
 
 /// What the graph holds of a process: everything that does not depend on the row.
 struct Conditioned {
-    alpha: Vec<f64>,   // [M, C]  (L Lᵀ)⁻¹ r
-    inverse: Vec<f64>, // [M, M]  L⁻ᵀ
+    alpha: Vec<f64>,   // [M, C]  s (L Lᵀ)⁻¹ r
+    inverse: Vec<f64>, // [M, M]  s L⁻ᵀ
     points: usize,
 }
 
@@ -29,8 +32,12 @@ pub(crate) fn latent(
     let (m, d, c) = (z.shape[0], z.shape[1], b.shape[0]);
     let (z, w, b) = (widen(z.values), widen(w.values), widen(b.values));
     let fixed = condition(&kernel, &z, [d, c], &w, &b, jitter)?;
+    let factor = match kernel {
+        Kernel::Linear { scale, .. } => scale,
+        _ => 1.0,
+    };
     let transposed: Vec<f64> =
-        (0..d).flat_map(|j| (0..m).map(move |i| (i, j))).map(|(i, j)| z[i * d + j]).collect();
+        (0..d).flat_map(|j| (0..m).map(move |i| (i, j))).map(|(i, j)| factor * z[i * d + j]).collect();
     let phi = graph.wide(phi);
     let z_transposed = graph.f64s(&[d, m], &transposed);
     let dots = graph.matmul(phi, z_transposed); // [n, M]
@@ -39,10 +46,7 @@ pub(crate) fn latent(
     let norms: Vec<f64> = z.chunks_exact(d).map(|z| z.iter().map(|x| x * x).sum()).collect();
     let norms = graph.f64s(&[m], &norms);
     let k_xz = match kernel {
-        Kernel::Linear { scale, offset } => {
-            let scaled = graph.times(dots, scale);
-            graph.plus(scaled, offset)
-        }
+        Kernel::Linear { offset, .. } => graph.plus(dots, offset),
         _ => {
             let twice = graph.times(dots, -2.0);
             let sum = graph.add(twice, own);
@@ -70,22 +74,25 @@ pub(crate) fn latent(
     Ok([mean, graph.at_least(rest, 0.0)])
 }
 
-/// k by squared distances.
+/// k/s by squared distances.
 fn stationary(graph: &mut Graph, kernel: &Kernel, squared: Value) -> Value {
-    let (scale, correlation) = match *kernel {
-        Kernel::Rbf { scale, gamma } => {
+    match *kernel {
+        Kernel::Rbf { gamma, .. } => {
             let exponent = graph.times(squared, -gamma);
-            (scale, graph.exp(exponent))
+            graph.exp(exponent)
         }
-        Kernel::Matern32 { scale, gamma } | Kernel::Matern52 { scale, gamma } => {
-            let smooth = matches!(kernel, Kernel::Matern52 { .. });
-            let u = graph.times(squared, if smooth { 10.0 * gamma } else { 6.0 * gamma });
+        Kernel::Matern32 { gamma, .. } => {
+            let u = graph.times(squared, 6.0 * gamma);
             let u = graph.sqrt(u);
-            (scale, if smooth { graph.matern_52(u) } else { graph.matern_32(u) })
+            graph.matern_32(u)
         }
-        Kernel::Linear { scale, .. } => (scale, squared),
-    };
-    graph.times(correlation, scale)
+        Kernel::Matern52 { gamma, .. } => {
+            let u = graph.times(squared, 10.0 * gamma);
+            let u = graph.sqrt(u);
+            graph.matern_52(u)
+        }
+        Kernel::Linear { .. } => squared,
+    }
 }
 
 impl Graph {
@@ -130,11 +137,13 @@ fn condition(
     factor.solve(alpha.as_mut());
     let mut inverse = Mat::zeros(m, m);
     factor.inverse_factor(inverse.as_mut());
-    Ok(Conditioned {
-        alpha: alpha.as_ref().to_row_major(),
-        inverse: inverse.transpose().to_row_major(),
-        points: m,
-    })
+    let scale = match *kernel {
+        Kernel::Rbf { scale, .. } | Kernel::Matern32 { scale, .. } | Kernel::Matern52 { scale, .. } => scale,
+        Kernel::Linear { .. } => 1.0,
+    };
+    let scaled = |values: Vec<f64>| values.into_iter().map(|x| scale * x).collect();
+    let (alpha, inverse) = (alpha.as_ref().to_row_major(), inverse.transpose().to_row_major());
+    Ok(Conditioned { alpha: scaled(alpha), inverse: scaled(inverse), points: m })
 }
 
 fn value(kernel: &Kernel, a: &[f64], b: &[f64]) -> f64 {
