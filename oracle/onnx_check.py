@@ -13,6 +13,7 @@ import gzip
 import math
 import os
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -24,11 +25,15 @@ import onnxruntime
 
 from model_file import read_model, write_model
 from onnx_cells import feed_of_table, pairs, predict, read_rows
+from tables import read_table
 
 # Largest difference; what is wrong is wrong by far more. The networks are of 32 bits on both sides, whose sums have another order.
 TOLERANCE = 1e-5
 # Share of the rows that may differ by more, because rounding may choose between neighbours that are equally near.
 TIES = 0.01
+# Stored models of tables, and their inputs.
+GOLDEN = [("v1", "input"), ("v2-classes", "v2-classes-input"), ("v5-table", "v5-table-input"), ("v5-classes", "v5-table-input"),
+          ("v6-table", "v6-table-input"), ("v7-table", "v7-table-input"), ("v7-classes", "v7-table-input")]
 
 
 # ---- data -------------------------------------------------------------------------------------------------------
@@ -294,6 +299,18 @@ def main():
         check.claim("images: the same with another value of every part", check.change, "images", "image-parts", image_parts)
         check.claim("strange images: the graph predicts the same", check.agree, "image-parts", "images/strange-idx3-ubyte", images)
 
+        # Files of every version of the format, with the inputs that are stored beside them.
+        golden = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crates", "inducing", "tests", "golden")
+        for name, inputs in GOLDEN:
+            shutil.copy(f"{golden}/{name}.ign", folder)
+            shutil.copy(f"{golden}/{inputs}.csv", folder)
+            check.claim(f"{name}.ign: the graph predicts the same", check.agree, name, f"{inputs}.csv")
+        encoded = lambda _, rows: {"features": read_table(check.path("t.csv"), ",", read_model(check.path("one.ign"))[0]["schema"], [])[0]}  # noqa: E731,E501
+        check.claim("encoded numbers: the graph predicts the same", check.agree, "one", "t.csv", encoded, options=("--features",))
+
+        for name, what in (("v7-text", "texts"), ("v7-graphs", "graphs")):
+            shutil.copy(f"{golden}/{name}.ign", folder)
+            check.claim(f"a model of {what} is refused", check.refuse, name, f"a model of {what} cannot be exported")
         check.claim("a table of words and dates is no array", check.refuse, "one", "`--array` is for tables of numbers", "--array")
         check.claim("classes have no quantiles", check.refuse, "three", "classes have no quantiles", "--quantiles", "0.5")
     print(f"{check.passed} passed, {check.failed} failed")

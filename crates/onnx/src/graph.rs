@@ -253,3 +253,30 @@ fn value_info(name: &str, ty: Type, shape: Option<&[Dim]>) -> Message {
     }
     Message::new().text(1, name).message(2, &Message::new().message(1, &of))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_that_are_named_like_outputs_or_values_keep_their_names() {
+        let columns = ["mean", "predicted_mean", "ign:7"].map(str::to_owned);
+        let mut graph = Graph::new(&columns);
+        let inputs = columns.map(|name| graph.input(&name, Type::F64, &[Dim::Rows, Dim::Of(1)]));
+        let sum = graph.add(inputs[0], inputs[1]);
+        assert!(graph.name(sum).starts_with("ign::"));
+        assert_eq!(graph.output("mean", sum, &[Dim::Rows]), "predicted_predicted_mean");
+        assert_eq!(graph.output("std", sum, &[Dim::Rows]), "std");
+    }
+
+    #[test]
+    fn small_constants_stand_in_the_model_once_and_unused_ones_not_at_all() {
+        let mut graph = Graph::new(&[]);
+        let [first, again, other] = [1.5, 1.5, 2.5].map(|x| graph.f64s(&[], &[x]));
+        assert!(first == again && first != other);
+        graph.output("one", first, &[]);
+        let name = graph.name(other).to_owned();
+        let bytes = graph.finish("0");
+        assert!(!bytes.windows(name.len()).any(|part| part == name.as_bytes()));
+    }
+}

@@ -78,8 +78,8 @@ pub fn export(model: &Model, options: &ExportOptions) -> Result<Vec<u8>, ExportE
     let header = model.header();
     if let Some(p) = options.quantiles.iter().find(|p| !(**p > 0.0 && **p < 1.0)) {
         return Err(ExportError::Option {
-            problem: format!("{p} is no probability of a quantile"),
-            hint: "choose quantiles between 0 and 1".into(),
+            problem: format!("quantiles lie between 0 and 1, and {p} does not"),
+            hint: "choose others, for example 0.05,0.5,0.95".into(),
         });
     }
     let names = inputs::names(&header.schema, &header.encoder, options.inputs)?;

@@ -89,15 +89,16 @@ mod tests {
 
     #[test]
     fn the_polynomial_is_the_normal_distribution_function_in_both_tails() {
-        for i in -400..=400 {
+        // Beyond 37 deviations a probability is subnormal.
+        for i in -370..=370 {
             let z = 0.1 * f64::from(i);
             let x = z.abs();
             let t = 3.5 / (3.5 + x);
             let s = 2.0 * t - 1.0;
             let exponent = TAIL.iter().fold(0.0, |sum, c| sum * s + c) - 0.5 * x * x;
             let beyond = t * exponent.exp();
-            // 7e-13 is the error of 19 nodes; x²/2 adds its rounding.
-            assert!((beyond / gp::cdf(-x) - 1.0).abs() < 1e-12 + 1e-16 * x * x, "{z}: {beyond}");
+            // 7e-13 is the error of 19 nodes; x²/2, up to 684, adds its rounding.
+            assert!((beyond / gp::cdf(-x) - 1.0).abs() < 1e-12 + 4e-16 * x * x, "{z}: {beyond}");
         }
     }
 }
