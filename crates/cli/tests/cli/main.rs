@@ -18,6 +18,7 @@ mod dashboard;
 mod dates;
 mod determinism;
 mod ensemble;
+mod export;
 mod features;
 #[cfg(feature = "fetch")]
 mod fetch;
