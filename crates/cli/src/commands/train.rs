@@ -7,6 +7,7 @@ use crate::output_file::{check_not_input, check_writable, default_model_path, re
 use crate::training::cross_validation;
 use crate::training::run_args::{Assignments, RunArgs};
 use crate::training::train_run::{TrainRun, print_report_path};
+use crate::training::world::Processes;
 use data::{DatasetPart, Task};
 use inducing::config::{Bounds, Threshold};
 use inducing::{Dataset, Settings, Trainer};
@@ -94,31 +95,45 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    args.run.check()?;
+    let processes = Processes::join()?;
+    let result = train(args, &processes);
+    processes.leave(&result);
+    result
+}
+
+fn train(args: &Args, processes: &Processes) -> Result<(), Failure> {
+    let run = args.run.of_processes(processes);
+    run.check()?;
     let out = args.out.clone().unwrap_or_else(|| default_model_path(&args.input));
     for written in [out.clone(), report_path(&out)] {
         check_not_input(&written, &[Path::new(&args.input)])?;
     }
-    args.run.threads();
-    let settings = args.run.settings(&args.assignments())?;
+    run.threads();
+    let settings = run.settings(&args.assignments())?;
     let data = args.dataset(&settings, &out)?;
     let trainer = Trainer::new(&data).settings(settings);
     let notices = trainer.notices()?;
     let (prepared, config) = trainer.prepare()?;
     if let Some(folds) = args.folds {
+        if processes.are_several() {
+            return Err(Failure::Usage(
+                "folds are not parted among the processes of `mpirun`\nhint: leave `--folds` out, or start one process".into(),
+            ));
+        }
         let folds = [folds, args.repeats];
-        return cross_validation::run(&data, prepared, notices, &config, folds, &out, &args.run);
+        return cross_validation::run(&data, prepared, notices, &config, folds, &out, &run);
     }
-    let run = TrainRun {
+    let whole = TrainRun {
         data: &data,
         prepared,
         notices,
         config: &config,
         out: &out,
-        args: &args.run,
+        args: &run,
+        processes,
         cross_validation: None,
     };
-    print_report_path(run.run()?.as_deref(), &args.run)
+    print_report_path(whole.run()?.as_deref(), &run)
 }
 
 impl Args {

@@ -50,11 +50,11 @@ pub(crate) fn whole_table(
     }
 }
 
-/// Names and types of all columns, the formats of those with dates, and the number of rows.
-pub(crate) fn inferred_types(
-    input: &mut Input,
-    options: &ReadOptions,
-) -> Result<(Vec<(String, ColumnType)>, DateFormats, usize), DataError> {
+/// What a pass over a table finds: names and types of all columns, the formats of those with dates, and the number of rows.
+type Found = (Vec<(String, ColumnType)>, DateFormats, usize);
+
+/// See [`Found`].
+pub(crate) fn inferred_types(input: &mut Input, options: &ReadOptions) -> Result<Found, DataError> {
     let mut reader = Reader::open(input, options)?;
     let mut sinks: Vec<ColumnSink> =
         reader.names().iter().map(|name| ColumnSink::inferring(name, options)).collect();

@@ -81,8 +81,8 @@ impl TableScan {
         let chosen = Chosen::new(count, self.rows, seed);
         let mut sample: Option<Table> = None;
         for (index, file) in self.files.iter().enumerate() {
-            let Some(mut blocks) = self.open(file)? else { continue };
-            while let Some(block) = blocks.next() {
+            let Some(blocks) = self.open(file)? else { continue };
+            for block in blocks {
                 let block = block?;
                 let own: Vec<usize> =
                     rows_of(&block).filter(|row| chosen.has(index, block.first_row + row)).collect();

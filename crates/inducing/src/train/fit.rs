@@ -35,6 +35,23 @@ pub struct Checkpoint {
     pub networks: Vec<Option<NetworkState>>,
 }
 
+impl Checkpoint {
+    /// Of two checkpoints of one run, such as those of two processes, each network where it got further.
+    #[must_use]
+    pub fn merged(mut self, other: Self) -> Self {
+        let how_far =
+            |state: &Option<NetworkState>| state.as_ref().map(|s| (s.phase == Phase::Likelihood, s.epoch));
+        let places = self.networks.len().max(other.networks.len());
+        self.networks.resize(places, None);
+        for (own, other) in self.networks.iter_mut().zip(other.networks) {
+            if how_far(&other) > how_far(own) {
+                *own = other;
+            }
+        }
+        self
+    }
+}
+
 /// What a fit says on its way.
 #[derive(Debug)]
 #[non_exhaustive]
