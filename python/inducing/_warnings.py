@@ -1,0 +1,78 @@
+"""What a model has to say becomes warnings of one category, each once, with hints in Python's words."""
+
+import os
+import re
+import sys
+import warnings
+from collections.abc import Iterable
+
+_PACKAGE = os.path.dirname(__file__) + os.sep
+
+# Said of data that is as it should be: shown with `verbose`, and no warning.
+_INFORMATION = re.compile(
+    r"predictions and intervals stay"
+    r"|is modelled on an? "
+    r"|missing values? (is|are) filled in"
+    r"|(is constant|has no value) in the training rows and is not used"
+    r"|is read word by word"
+    r"|have an indicator of their own"
+    r"|have the same values"
+    r"|rows? without target (is|are) not used"
+    r"|is learned as classes"
+    r"|training, \d+ validation and \d+ test rows"
+)
+
+# The core speaks of the command's flags. A column's name may be anything but a backquote.
+_IN_PYTHON = (
+    (re.compile(r"`--set (data\.columns)\.([^`=]+)=([a-z_]+)`"), r'`columns={"\2": "\3"}`'),
+    (re.compile(r"`--set ([a-z_.]+)=([^`]*)`"), r'`config={"\1": "\2"}`'),
+    (re.compile(r"`--ignore ([^`]+)`"), r'`ignore=["\1"]`'),
+    (re.compile(r"`--time-column ([^`]+)`"), r'`time_column="\1"`'),
+    (re.compile(r"`--bounds ([^`]+)`"), r'`bounds="\1"`'),
+    (re.compile(r"`--task (regression|classification)`"), r'`task="\1"`'),
+)
+
+
+class InducingWarning(UserWarning):
+    """Something about the data that may spoil a model or a prediction: a leak, rows unlike the training rows, ...
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from inducing import InducingWarning
+    >>> warnings.simplefilter("ignore", InducingWarning)  # be quiet
+    """
+
+
+def in_python(message: str) -> str:
+    """The message with hints that Python understands.
+
+    >>> in_python("leave it out with `--ignore id`")
+    'leave it out with `ignore=["id"]`'
+    """
+    for flag, keyword in _IN_PYTHON:
+        message = flag.sub(keyword, message)
+    return message
+
+
+def is_information(message: str) -> bool:
+    """Whether nothing is wrong."""
+    return _INFORMATION.search(message) is not None
+
+
+def warn_all(messages: Iterable[str]) -> None:
+    """Each message once, as a warning at the line that called the package."""
+    level = _caller()
+    for message in dict.fromkeys(messages):
+        if not is_information(message):
+            warnings.warn(in_python(message), InducingWarning, stacklevel=level)
+
+
+def _caller() -> int:
+    """The `stacklevel` of the first frame outside this package, for a warning from this module's functions."""
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+        level += 1
+    return level
