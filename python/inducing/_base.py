@@ -13,8 +13,9 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from . import _config, _core
 from ._cells import Column, as_column
+from ._config import seed_of, setting_lines, thread_count
+from ._core import Dataset, Model, __version__, fit
 from ._data import Rows, check_names, free_name, read_rows
 from ._frames import series_values
 from ._notebook import Explanation, Report, points_frame
@@ -56,7 +57,7 @@ class BaseIGN(BaseEstimator):
     warm_start: bool
     config: Mapping[str, Any] | None
 
-    _model: _core.Model
+    _model: Model
     # The columns as the core knows them, and whether they are found by name among others.
     _columns: list[str]
     _by_name: bool
@@ -65,7 +66,7 @@ class BaseIGN(BaseEstimator):
 
     def _train(
         self, rows: Rows, target: Target, sample_weight: npt.NDArray[np.float64] | None, groups: Any
-    ) -> tuple[_core.Model, dict[str, Any]]:
+    ) -> tuple[Model, dict[str, Any]]:
         """A model, and the attributes that describe its inputs. The estimator stays as it is."""
         if self.warm_start:
             raise ValueError("warm_start is not supported\nhint: `update(X, y)` adds labelled rows to a fitted model")
@@ -84,17 +85,17 @@ class BaseIGN(BaseEstimator):
         more = {"data": {"columns": rows.types}, **target.settings, **{f"data.{role}": name for role, name in roles.items()}}
         return self._train_on(data, target.names, more), self._inputs(rows, names, target)
 
-    def _train_on(self, data: _core.Dataset, targets: Sequence[str], more: Mapping[str, Any]) -> _core.Model:
+    def _train_on(self, data: Dataset, targets: Sequence[str], more: Mapping[str, Any]) -> Model:
         """A model of a data set: with the settings of the parameters, then `more`, then `config`."""
         types = {"data": {"columns": self.columns or {}}}
         layers = (self._settings(), more, types, self.config or {})
         with Reporter(self.verbose) as reporter:
-            model = _core.fit(
+            model = fit(
                 data,
                 list(targets),
                 preset=None if self.preset == "default" else self.preset,
-                overrides=[line for layer in layers for line in _config.lines(layer)],
-                threads=_config.threads(self.n_jobs),
+                overrides=[line for layer in layers for line in setting_lines(layer)],
+                threads=thread_count(self.n_jobs),
                 on_progress=reporter.listener,
             )
         warn_all(model.notices)
@@ -102,7 +103,7 @@ class BaseIGN(BaseEstimator):
 
     def _settings(self) -> dict[str, Any]:
         return {
-            "seed": _config.seed(self.random_state),
+            "seed": seed_of(self.random_state),
             "data.test_share": self.test_size,
             "data.time_column": self.time_column,
             "data.group": self.group,
@@ -122,7 +123,7 @@ class BaseIGN(BaseEstimator):
             state["feature_names_in_"] = np.array([name for name in rows.names if name not in inside], dtype=object)
         return state
 
-    def _adopt(self, model: _core.Model, state: Mapping[str, Any]) -> Self:
+    def _adopt(self, model: Model, state: Mapping[str, Any]) -> Self:
         """Becomes fitted, all at once."""
         for name in ("feature_names_in_", "n_features_in_"):
             if hasattr(self, name):
@@ -137,7 +138,7 @@ class BaseIGN(BaseEstimator):
 
     # -- rows to predict
 
-    def _dataset(self, X: Any, y: Any = None) -> _core.Dataset:
+    def _dataset(self, X: Any, y: Any = None) -> Dataset:
         """The data set of some rows, with their target where there is one."""
         check_is_fitted(self)
         rows = read_rows(X, self)
@@ -161,10 +162,11 @@ class BaseIGN(BaseEstimator):
                 f"{len(self._columns)} features as input."
             )
 
-    def _predictions(self, X: Any, **asked: Any) -> _core.Predictions:
+    def _predictions(self, X: Any, **asked: Any) -> dict[str, npt.NDArray[np.float64]]:
+        """What the core says of some rows, by the names of `Predictions`."""
         data = self._dataset(X)
-        said = self._model.predict(data, threads=_config.threads(self.n_jobs), **asked)
-        warn_all(said["notes"])
+        said: dict[str, Any] = dict(self._model.predict(data, threads=thread_count(self.n_jobs), **asked))
+        warn_all(said.pop("notes"))
         return said
 
     def _target_columns(self, y: Any) -> dict[str, Column]:
@@ -173,7 +175,7 @@ class BaseIGN(BaseEstimator):
     def _target_classes(self, y: Any) -> ImageLabels:
         raise ValueError("images have classes\nhint: use IGNClassifier")
 
-    def _labelled(self, X: Any, y: Any) -> _core.Dataset:
+    def _labelled(self, X: Any, y: Any) -> Dataset:
         """A data set with its target: `y`, or columns of X where `y` is not given."""
         if y is not None:
             return self._dataset(X, y)
@@ -253,7 +255,7 @@ class BaseIGN(BaseEstimator):
             quantiles=list(quantiles),
             keep=list(keep),
             explain=explain,
-            threads=_config.threads(self.n_jobs),
+            threads=thread_count(self.n_jobs),
         )
         return PredictionTable(stream)
 
@@ -275,7 +277,7 @@ class BaseIGN(BaseEstimator):
             Name of a score -> score; for several targets, target -> such a dict.
         """
         data = self._labelled(X, y)
-        return _of_single(json.loads(self._model.evaluate(data, threads=_config.threads(self.n_jobs))))
+        return _of_single(json.loads(self._model.evaluate(data, threads=thread_count(self.n_jobs))))
 
     def explain(self, X: Any) -> Explanation:
         """Which columns move each prediction, and which make it unsure (Shapley values).
@@ -290,7 +292,7 @@ class BaseIGN(BaseEstimator):
         Explanation
         """
         data = self._dataset(X)
-        names, effects, spread = self._model.effects(data, threads=_config.threads(self.n_jobs))
+        names, effects, spread = self._model.effects(data, threads=thread_count(self.n_jobs))
         return Explanation(names, _squeezed(effects), _squeezed(spread))
 
     def inspect(self, X: Any = None, y: Any = None, *, nearest: int = 1) -> Any:
@@ -312,8 +314,8 @@ class BaseIGN(BaseEstimator):
         """
         check_is_fitted(self)
         data = None if X is None else self._dataset(X, y)
-        lines = self._model.inspect(data, nearest=nearest, threads=_config.threads(self.n_jobs))
-        return points_frame([json.loads(line) for line in lines])
+        points = self._model.inspect(data, nearest=nearest, threads=thread_count(self.n_jobs))
+        return points_frame([json.loads(point) for point in points])
 
     def report(self, X: Any = None, y: Any = None, *, name: str = "model") -> Report:
         """A page about the model: calibration, errors, inducing points, columns that matter. It shows itself in a notebook.
@@ -334,7 +336,7 @@ class BaseIGN(BaseEstimator):
         """
         check_is_fitted(self)
         data = None if X is None else self._labelled(X, y)
-        return Report(self._model.report(data, name=name, threads=_config.threads(self.n_jobs)))
+        return Report(self._model.report(data, name=name, threads=thread_count(self.n_jobs)))
 
     def suggest(self, pool: Any, n: int = 20, *, goal: str = "learn") -> npt.NDArray[np.intp]:
         """Which rows of a pool to label next.
@@ -354,7 +356,7 @@ class BaseIGN(BaseEstimator):
             Positions in the pool, best first: ``pool.iloc[model.suggest(pool, 5)]``.
         """
         data = self._dataset(pool)
-        chosen = json.loads(self._model.suggest(data, count=n, goal=goal, threads=_config.threads(self.n_jobs)))
+        chosen = json.loads(self._model.suggest(data, count=n, goal=goal, threads=thread_count(self.n_jobs)))
         return np.array([one["row"] for one in chosen], dtype=np.intp)
 
     def update(self, X: Any, y: Any = None) -> dict[str, Any]:
@@ -373,7 +375,7 @@ class BaseIGN(BaseEstimator):
             What the rows were worth: ``added``, ``kept``, ``before`` and ``after`` (scores of the new rows).
         """
         data = self._labelled(X, y)
-        self._model, worth = self._model.update(data, threads=_config.threads(self.n_jobs))
+        self._model, worth = self._model.update(data, threads=thread_count(self.n_jobs))
         told: dict[str, Any] = json.loads(worth)
         warn_all(told.pop("notes", []))
         return told
@@ -432,9 +434,9 @@ class BaseIGN(BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
-        model: _core.Model | None = state.pop("_model", None)
+        model: Model | None = state.pop("_model", None)
         state["_pickle_format"] = PICKLE_FORMAT
-        state["_pickled_by"] = _core.__version__
+        state["_pickled_by"] = __version__
         if model is not None:
             state["_ign"] = model.to_bytes()
         return state
@@ -446,16 +448,16 @@ class BaseIGN(BaseEstimator):
         if written > PICKLE_FORMAT:
             raise ValueError(
                 f"this pickle was written by inducing {version} in format {written}; "
-                f"inducing {_core.__version__} reads formats up to {PICKLE_FORMAT}\n"
+                f"inducing {__version__} reads formats up to {PICKLE_FORMAT}\n"
                 "hint: upgrade with `pip install -U inducing`, or exchange models as files with `save` and `inducing.load`"
             )
         model = state.pop("_ign", None)
         super().__setstate__(state)
         if model is not None:
-            self._model = _core.Model.from_bytes(model)
+            self._model = Model.from_bytes(model)
 
 
-def inputs_of(model: _core.Model) -> dict[str, Any]:
+def inputs_of(model: Model) -> dict[str, Any]:
     """Attributes that describe the inputs of a model that was trained elsewhere."""
     names = [name for name, _ in model.columns]
     state: dict[str, Any] = {"_columns": names, "_by_name": True}

@@ -11,9 +11,9 @@ from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
-from . import _core
 from ._base import BaseIGN, Target, check_lengths, check_weights
 from ._cells import Column
+from ._core import Model
 from ._data import free_name, read_rows
 from ._labels import ClassNames, Labels, check_labels
 
@@ -169,14 +169,14 @@ class IGNClassifier(ClassifierMixin, BaseIGN):
             own = getattr(y, "name", None)
             name = free_name(own if isinstance(own, str) and own else "target", rows.column_names())
             settings: dict[str, Any] = {"data.task": "classification"}
-            if names.kind == "category":
-                settings["data.columns"] = {name: "category"}
+            if names.kind != "number":
+                settings["data.columns"] = {name: names.kind}
             target = Target({name: names.column(labels)}, [name], settings)
         model, state = self._train(rows, target, weights, groups)
         return self._adopt(model, {**state, "classes_": names.labels, "_names": names})
 
     @classmethod
-    def _from_model(cls, model: _core.Model, state: Mapping[str, Any], **params: Any) -> Self:
+    def _from_model(cls, model: Model, state: Mapping[str, Any], **params: Any) -> Self:
         return cls(**params)._adopt(model, {**state, **_classes_of(model)})
 
     def _settings(self) -> dict[str, Any]:
@@ -214,7 +214,7 @@ class IGNClassifier(ClassifierMixin, BaseIGN):
         ndarray of shape (n_samples,)
         """
         said = self._predictions(X)
-        found: Labels = self.classes_[self._positions()[said["label"]]]
+        found: Labels = self.classes_[self._positions()[said["label"].astype(np.intp)]]
         return found
 
     def predict_proba(self, X: Any) -> Floats:
@@ -286,7 +286,7 @@ class IGNClassifier(ClassifierMixin, BaseIGN):
         return tags
 
 
-def _classes_of(model: _core.Model) -> dict[str, Any]:
+def _classes_of(model: Model) -> dict[str, Any]:
     """The classes of a model that was trained on its own labels."""
     core = model.classes
     if core is None:

@@ -55,24 +55,24 @@ def _text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def lines(settings: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+def setting_lines(settings: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
     """`key=value` for each setting of a dict, however deep.
 
-    >>> list(lines({"train.epochs": 5, "data": {"columns": {"size.m2": "number"}}, "seed": None}))
+    >>> list(setting_lines({"train.epochs": 5, "data": {"columns": {"size.m2": "number"}}, "seed": None}))
     ['train.epochs=5', 'data.columns."size.m2"="number"']
     """
     for name, given in settings.items():
         path = f"{prefix}.{key(name) if prefix in _NAMED_BY_COLUMNS else name}" if prefix else name
         if isinstance(given, Mapping):
-            yield from lines(given, path)
+            yield from setting_lines(given, path)
         elif given is not None:
             yield f"{path}={value(given)}"
 
 
-def seed(random_state: int | np.random.RandomState | np.random.Generator | None) -> int | None:
+def seed_of(random_state: int | np.random.RandomState | np.random.Generator | None) -> int | None:
     """A seed, drawn where a generator is given; nothing for the configuration's own.
 
-    >>> seed(7), seed(None), seed(np.random.RandomState(0)) == seed(np.random.RandomState(0))
+    >>> seed_of(7), seed_of(None), seed_of(np.random.default_rng(0)) == seed_of(np.random.default_rng(0))
     (7, None, True)
     """
     match random_state:
@@ -88,10 +88,10 @@ def seed(random_state: int | np.random.RandomState | np.random.Generator | None)
             raise ValueError(f"random_state is {random_state!r}, but has to be a number from 0 on, or a generator")
 
 
-def threads(n_jobs: int | None) -> int:
+def thread_count(n_jobs: int | None) -> int:
     """How many threads to compute on. None: what the environment says, else all cores that this process may use; -1: all of them.
 
-    >>> threads(3)
+    >>> thread_count(3)
     3
     """
     if hasattr(os, "sched_getaffinity"):

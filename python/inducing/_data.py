@@ -1,18 +1,29 @@
 """What users call X becomes :class:`Rows`, and rows with or without a target a data set of the core."""
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
-from . import _frames
 from ._cells import Column, as_column, texts
 from ._core import Dataset
-from ._frames import Names
+from ._frames import (
+    Names,
+    categories,
+    feature_names,
+    has_pyarrow,
+    library,
+    prepared,
+    schema_names,
+    series_values,
+    with_columns,
+)
 
 Kind: TypeAlias = Literal["columns", "table", "images", "file"]
 
@@ -71,7 +82,7 @@ class Rows:
                 own = zip(names or self.column_names(), self.values, strict=True)
                 return Dataset.from_columns([*own, *(extra or {}).items()], name="X")
             case "table":
-                return self._table(names, extra or {}, in_memory)
+                return self._table(names or self.column_names(), extra or {}, in_memory)
 
     def images(self, codes: npt.NDArray[np.uint32], classes: list[str]) -> Dataset:
         """Images with labels, which are positions in the classes."""
@@ -81,30 +92,30 @@ class Rows:
             )
         return Dataset.from_images(self.values, codes, classes, name="X")
 
-    def _table(self, names: Sequence[str] | None, extra: Mapping[str, Column], in_memory: bool) -> Dataset:
+    def _table(self, names: Sequence[str], extra: Mapping[str, Column], in_memory: bool) -> Dataset:
         table = self.values
-        if names is None:
-            names = self.column_names()
         own = None if self.names is None else [str(name) for name in self.names]
-        if own == list(names) and not extra and _frames.library(table) != "pandas":
+        if own == list(names) and not extra and library(table) != "pandas":
             return Dataset.from_arrow(table, name="X", in_memory=in_memory)
-        if _frames.library(table) == "pandas" and not _frames.has_pyarrow():
+        if library(table) == "pandas" and not has_pyarrow():
             columns = [as_column(table.iloc[:, at].to_numpy(), name) for at, name in enumerate(names)]
             return Dataset.from_columns([*zip(names, columns, strict=True), *extra.items()], name="X")
-        return Dataset.from_arrow(_frames.with_columns(table, names, extra), name="X", in_memory=in_memory)
+        return Dataset.from_arrow(with_columns(table, names, extra), name="X", in_memory=in_memory)
 
 
 def read_rows(X: Any, estimator: Any, *, fitting: bool = False) -> Rows:
     """Rows from whatever X is: a table, an array, texts, images, a dict of columns, the path of a file."""
     if isinstance(X, str | os.PathLike):
         return Rows("file", X)
-    if X is not None and _frames.library(X):
+    if issparse(X):
+        return _of_array(X, estimator, fitting)  # refuses it; some are dicts
+    if X is not None and library(X):
         return _checked(_of_table(X), estimator, fitting)
     if isinstance(X, Mapping):
         return _checked(_of_dict(X), estimator, fitting)
     if hasattr(X, "to_arrow_table"):  # DuckDB's relations before they had the protocol
         return _checked(_of_table(X.to_arrow_table()), estimator, fitting)
-    series = _frames.series_values(X)
+    series = series_values(X)
     values = X if series is None else series
     if (found := _texts(values)) is not None:
         rows = Rows("columns", [found], width=1, length=len(found), types={TEXT: "text"})
@@ -116,33 +127,23 @@ def read_rows(X: Any, estimator: Any, *, fitting: bool = False) -> Rows:
 
 
 def _of_table(X: Any) -> Rows:
-    table = _frames.prepared(X)
-    if hasattr(table, "columns") and _frames.library(table) in ("pandas", "polars"):
+    table = prepared(X)
+    if hasattr(table, "columns") and library(table) in ("pandas", "polars"):
         columns = list(table.columns)
     else:
         # A reader can be read once; its schema any number of times.
-        columns = _names_of(table)
+        columns = schema_names(table)
     length = len(table) if hasattr(table, "__len__") else getattr(table, "num_rows", None)
-    names = _frames.feature_names(columns)
-    types = dict.fromkeys(_frames.categories(table), "category")
+    names = feature_names(columns)
+    types = dict.fromkeys(categories(table), "category")
     if names is None:
         positions = {str(name): f"x{at}" for at, name in enumerate(columns)}
         types = {positions[name]: kind for name, kind in types.items()}
     return Rows("table", table, names, len(columns), length, types)
 
 
-def _names_of(table: Any) -> list[Any]:
-    schema = getattr(table, "schema", None)
-    for names in (getattr(table, "column_names", None), getattr(schema, "names", None), getattr(table, "columns", None)):
-        if isinstance(names, list | tuple) and all(isinstance(name, str) for name in names):
-            return list(names)
-    import pyarrow
-
-    return list(pyarrow.schema(table).names)
-
-
 def _of_dict(X: Mapping[Any, Any]) -> Rows:
-    names = _frames.feature_names(list(X))
+    names = feature_names(list(X))
     if names is None:
         raise TypeError("a dict of columns has their names as keys, which are texts")
     columns = [as_column(_values(values), str(name)) for name, values in X.items()]
@@ -154,7 +155,7 @@ def _of_dict(X: Mapping[Any, Any]) -> Rows:
 
 
 def _values(values: Any) -> Any:
-    series = _frames.series_values(values)
+    series = series_values(values)
     return values if series is None else series
 
 
@@ -226,8 +227,6 @@ def check_names(estimator: Any, names: Names | None) -> None:
 
     They are repeated here because scikit-learn takes names from data frames alone.
     """
-    import warnings
-
     fitted: npt.NDArray[np.object_] | None = getattr(estimator, "feature_names_in_", None)
     if names is None or fitted is None:
         kind = type(estimator).__name__

@@ -2,7 +2,9 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +14,28 @@ from ._cells import Column, as_column, is_missing
 Names = npt.NDArray[np.object_]
 
 
-def library(table: object) -> str:
+def loaded(name: str) -> Any:
+    """A library if somebody imported it: what is not imported has made no table."""
+    return sys.modules.get(name)
+
+
+def wanted(name: str, why: str) -> Any:
+    """A library that is needed.
+
+    Raises
+    ------
+    ImportError
+        With what to install.
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ImportError(f"{why} needs {name}, which is not installed\nhint: pip install {name}") from error
+
+
+def library(table: Any) -> str:
     """Which library a table is of: "pandas", "polars", "arrow" for all others with ``__arrow_c_stream__``, or ""."""
-    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    pandas, polars = loaded("pandas"), loaded("polars")
     if pandas is not None and isinstance(table, pandas.DataFrame):
         return "pandas"
     if polars is not None and isinstance(table, polars.DataFrame | polars.LazyFrame):
@@ -26,22 +47,21 @@ def library(table: object) -> str:
     return ""
 
 
-def _is_of_one_column(table: object) -> bool:
+def _is_of_one_column(table: Any) -> bool:
     # Arrow's arrays, polars' and pandas' series have the protocol too.
     return type(table).__name__ in ("Series", "ChunkedArray") or type(table).__name__.endswith("Array")
 
 
-def series_values(values: object) -> list[Any] | npt.NDArray[Any] | None:
+def series_values(values: Any) -> list[Any] | npt.NDArray[Any] | None:
     """The values of a series or an Arrow array; nothing for other objects."""
     if not _is_of_one_column(values):
         return None
     if hasattr(values, "to_pylist"):
         found: list[Any] = values.to_pylist()
         return found
-    polars = sys.modules.get("polars")
+    polars, pandas = loaded("polars"), loaded("pandas")
     if polars is not None and isinstance(values, polars.Series):
-        return values.to_list() if values.dtype.is_nested() is False else None
-    pandas = sys.modules.get("pandas")
+        return values.to_list()
     if pandas is not None and isinstance(values, pandas.Series):
         return np.asarray(values)
     return None
@@ -88,57 +108,45 @@ def categories(table: Any) -> list[str]:
             kinds = ("Categorical", "Enum")
             return [name for name, kind in table.schema.items() if kind.base_type().__name__ in kinds]
         case _:
-            schema = getattr(table, "schema", None)
-            if not str(type(schema).__module__).startswith("pyarrow"):
+            schema: Any = getattr(table, "schema", None)
+            if not type(schema).__module__.startswith("pyarrow"):
                 return []
             return [field.name for field in schema if str(field.type).startswith("dictionary")]
+
+
+def schema_names(table: Any) -> list[str]:
+    """Names of the columns of a table that speaks Arrow. A reader can be read once, its schema any number of times."""
+    schema = getattr(table, "schema", None)
+    for names in (getattr(table, "column_names", None), getattr(schema, "names", None), getattr(table, "columns", None)):
+        if isinstance(names, list | tuple):
+            return [str(name) for name in cast("Sequence[object]", names)]
+    return list(wanted("pyarrow", f"a {type(table).__name__}").schema(table).names)
 
 
 def with_columns(table: Any, names: Sequence[str], columns: Mapping[str, Column]) -> Any:
     """The table with other names and further columns, as an Arrow stream."""
     if library(table) == "polars":
-        import polars
-
+        polars: Any = loaded("polars")
         renamed = table.rename(dict(zip(table.columns, names, strict=True)))
         return renamed.with_columns([polars.Series(name, values) for name, values in columns.items()])
-    table = arrow_table(table).rename_columns(list(names))
-    for name, values in columns.items():
-        table = table.append_column(name, [_arrow_array(values)])
-    return table
-
-
-def arrow_table(table: Any) -> Any:
-    """Any table as pyarrow's."""
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise ImportError(
-            f"{type(table).__module__}.{type(table).__name__} and a target are joined by pyarrow, which is not installed\n"
-            "hint: pip install pyarrow, or name the target, a column of the table, with `fit(table, 'price')`"
-        ) from error
+    pyarrow = wanted("pyarrow", f"joining a {type(table).__name__} and a target")
     if library(table) == "pandas":
-        return pyarrow.Table.from_pandas(table, preserve_index=False)
-    return pyarrow.table(table)
+        joined = pyarrow.Table.from_pandas(table, preserve_index=False)
+    else:
+        joined = pyarrow.table(table)
+    joined = joined.rename_columns(list(names))
+    for name, values in columns.items():
+        joined = joined.append_column(name, [pyarrow.array(values)])
+    return joined
 
 
 def has_pyarrow() -> bool:
     """Whether pyarrow can be imported."""
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
-def _arrow_array(values: Column) -> Any:
-    import pyarrow
-
-    return pyarrow.array(values)
+    return find_spec("pyarrow") is not None
 
 
 def _prepared_pandas(table: Any) -> Any:
-    import pandas
-
+    pandas: Any = loaded("pandas")
     changed: dict[Any, Any] = {}
     for position, (name, kind) in enumerate(table.dtypes.items()):
         column = table.iloc[:, position]
@@ -166,8 +174,7 @@ def _prepared_pandas(table: Any) -> Any:
 
 
 def _prepared_polars(table: Any) -> Any:
-    import polars
-
+    polars: Any = loaded("polars")
     if isinstance(table, polars.LazyFrame):
         table = table.collect()
     durations = [name for name, kind in table.schema.items() if kind == polars.Duration]

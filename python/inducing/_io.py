@@ -4,9 +4,9 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from . import _core
 from ._base import inputs_of
 from ._classifier import IGNClassifier
+from ._core import Dataset, Model
 from ._regressor import IGNRegressor
 
 
@@ -25,7 +25,7 @@ def load(path: str | os.PathLike[str]) -> IGNRegressor | IGNClassifier:
     IGNRegressor or IGNClassifier
         What the model is.
     """
-    return _estimator(_core.Model.load(os.fspath(path)))
+    return _estimator(Model.load(os.fspath(path)))
 
 
 def train(
@@ -54,7 +54,7 @@ def train(
     IGNRegressor or IGNClassifier
     """
     targets = [target] if isinstance(target, str) else list(target or [])
-    data = _core.Dataset.read(os.fspath(path), data_dir=None if data_dir is None else os.fspath(data_dir))
+    data = Dataset.read(os.fspath(path), data_dir=None if data_dir is None else os.fspath(data_dir))
     params = {"test_size": None, **params}
     numbers_only, classes_only = _only(IGNRegressor, IGNClassifier, params), _only(IGNClassifier, IGNRegressor, params)
     if classes_only:
@@ -65,7 +65,7 @@ def train(
     return _estimator(model, **params)
 
 
-def _estimator(model: _core.Model, **params: Any) -> IGNRegressor | IGNClassifier:
+def _estimator(model: Model, **params: Any) -> IGNRegressor | IGNClassifier:
     kind = IGNRegressor if model.classes is None else IGNClassifier
     return kind._from_model(model, inputs_of(model), **params)
 

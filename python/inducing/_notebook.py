@@ -1,5 +1,6 @@
 """What shows itself in a notebook: the report's page, effects of columns, inducing points."""
 
+import contextlib
 import html
 import os
 from collections.abc import Sequence
@@ -9,7 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._frames import wanted
+
 _HEIGHT = 720
+_OF_POINT: tuple[str, ...] = ("network", "point", "pseudo_label", "assigned")
+_OF_NEAREST: tuple[str, ...] = ("name", "distance", "similarity", "truth")
 
 
 class Report:
@@ -71,8 +76,7 @@ class Explanation:
 
     def to_pandas(self) -> Any:
         """A ``pandas.DataFrame`` of the effects on the prediction; of several targets, of the first one."""
-        import pandas
-
+        pandas = wanted("pandas", "`to_pandas`")
         first = self.prediction if self.prediction.ndim == 2 else self.prediction[:, 0]
         return pandas.DataFrame(first, columns=self.columns)
 
@@ -90,15 +94,18 @@ class Explanation:
 
 def points_frame(points: Sequence[dict[str, Any]]) -> Any:
     """Inducing points as a ``pandas.DataFrame``: one row for each point and each of its nearest rows."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError("`inspect` returns a pandas DataFrame\nhint: pip install pandas") from error
+    pandas = wanted("pandas", "`inspect`")
     rows: list[dict[str, Any]] = []
     for point in points:
-        own = {name: point[name] for name in ("network", "point", "pseudo_label", "assigned") if name in point}
-        for near in point.get("nearest") or [{}]:
-            example = near.get("example")
-            known = {name: near.get(name) for name in ("name", "distance", "similarity", "truth")}
-            rows.append({**own, **known, **(example if isinstance(example, dict) else {})})
-    return pandas.DataFrame(rows)
+        own = {name: point[name] for name in _OF_POINT if name in point}
+        nearest: list[dict[str, Any]] = point.get("nearest") or [{}]
+        for near in nearest:
+            example: Any = near.get("example")
+            known = {name: near.get(name) for name in _OF_NEAREST}
+            rows.append({**own, **known, **(dict(example) if isinstance(example, dict) else {})})
+    frame = pandas.DataFrame(rows)
+    for name in frame.columns:
+        # All values come as texts.
+        with contextlib.suppress(ValueError, TypeError):
+            frame[name] = pandas.to_numeric(frame[name])
+    return frame

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -64,7 +65,7 @@ class Reporter:
 
 def _new_bar(planned: int) -> Any:
     try:
-        from tqdm.auto import tqdm
+        auto: Any = import_module("tqdm.auto")
     except ImportError:
         return None
-    return tqdm(total=planned, unit="step", desc="training", leave=False, file=None)
+    return auto.tqdm(total=planned, unit="step", desc="training", leave=False)

@@ -9,9 +9,10 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array
 
-from . import _config, _core
 from ._base import BaseIGN, Target, check_lengths, check_weights
 from ._cells import Column
+from ._config import seed_of
+from ._core import Model
 from ._data import free_name, read_rows
 
 Floats = npt.NDArray[np.float64]
@@ -159,7 +160,7 @@ class IGNRegressor(RegressorMixin, BaseIGN):
         return {**super()._settings(), "data.bounds": _bounds(self.bounds)}
 
     @classmethod
-    def _from_model(cls, model: _core.Model, state: Mapping[str, Any], **params: Any) -> Self:
+    def _from_model(cls, model: Model, state: Mapping[str, Any], **params: Any) -> Self:
         targets = model.targets
         return cls(**params)._adopt(model, {**state, "_targets": targets, "_is_single": len(targets) == 1})
 
@@ -271,7 +272,7 @@ class IGNRegressor(RegressorMixin, BaseIGN):
         -------
         ndarray of shape (n_samples, n) or (n_samples, n_targets, n)
         """
-        seed = _config.seed(np.random.default_rng() if random_state is None else random_state)
+        seed = seed_of(np.random.default_rng() if random_state is None else random_state)
         return self._shaped(self._predictions(X, samples=n, seed=seed)["samples"])
 
     def _shaped(self, values: Floats) -> Floats:
@@ -300,7 +301,7 @@ def _numbers(y: Any, estimator: object) -> Floats:
 
 
 def _is_one_dimensional(y: Any) -> bool:
-    return len(getattr(y, "shape", None) or np.shape(y)) == 1
+    return bool(np.asarray(y).ndim == 1)
 
 
 def _target_names(y: Any, count: int, taken: Sequence[str]) -> list[str]:

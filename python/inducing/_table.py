@@ -3,6 +3,7 @@
 from typing import Any
 
 from ._core import PredictionStream
+from ._frames import wanted
 from ._warnings import warn_all
 
 
@@ -26,8 +27,7 @@ class PredictionTable:
 
     def to_reader(self) -> Any:
         """A ``pyarrow.RecordBatchReader``: batch by batch, in constant memory."""
-        import pyarrow
-
+        pyarrow = wanted("pyarrow", "a table of predictions")
         return pyarrow.RecordBatchReader.from_stream(self)
 
     def to_arrow(self) -> Any:
@@ -36,12 +36,12 @@ class PredictionTable:
 
     def to_pandas(self) -> Any:
         """All rows as a ``pandas.DataFrame``."""
+        wanted("pandas", "`to_pandas`")
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> Any:
         """All rows as a ``polars.DataFrame``."""
-        import polars
-
+        polars = wanted("polars", "`to_polars`")
         return self._told(polars.DataFrame(self))
 
     def _told(self, table: Any) -> Any:

@@ -1,8 +1,8 @@
 """What a model has to say becomes warnings of one category, each once, with hints in Python's words."""
 
+import inspect
 import os
 import re
-import sys
 import warnings
 from collections.abc import Iterable
 
@@ -19,6 +19,8 @@ _INFORMATION = re.compile(
     r"|have the same values"
     r"|rows? without target (is|are) not used"
     r"|is learned as classes"
+    r"|rows have dates"
+    r"|inducing points were far from all features and were reinitialised"
     r"|training, \d+ validation and \d+ test rows"
 )
 
@@ -71,8 +73,9 @@ def warn_all(messages: Iterable[str]) -> None:
 def _caller() -> int:
     """The `stacklevel` of the first frame outside this package, for a warning from this module's functions."""
     level = 1
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    frame = inspect.currentframe()
+    frame = frame and frame.f_back
+    while frame is not None and frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
         level += 1
     return level
