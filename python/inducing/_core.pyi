@@ -106,11 +106,15 @@ class Model:
     def notices(self) -> list[str]:
         """What training said; empty for a model from a file."""
     @property
+    def cautions(self) -> list[str]:
+        """Of the notices those that say what may be wrong with the data."""
+    @property
     def is_fresh(self) -> bool:
         """Whether it still has what it learned from, so that a report needs no data."""
     def forget(self) -> None:
         """Lets go of what it learned from."""
-    def set_threshold(self, threshold: float) -> None: ...
+    def with_threshold(self, threshold: float) -> Model:
+        """The same model of two classes, which decides at another probability."""
     def predict(
         self,
         data: Dataset,

@@ -52,6 +52,7 @@ pub use images::{
 };
 pub use io::atomic::write_atomically;
 pub use io::compression::decompress;
+pub use io::shards::Shards;
 pub use io::source::{Format, Source};
 pub use schema::classes::{ClassTarget, class_codes};
 pub use schema::encode::Encoded;

@@ -47,6 +47,9 @@ pub enum Error {
         /// What was given.
         found: String,
     },
+    /// Something was asked for that there is not.
+    #[error("{0}")]
+    Request(String),
     /// The features of an input are no numbers, so nothing can be said of it.
     #[error("row {row}: its features are not finite numbers\nhint: look for extreme values in that row")]
     NotFinite {

@@ -34,6 +34,7 @@ mod export;
 mod figure;
 mod gather;
 mod graph_layout;
+mod inducing_lines;
 mod number_format;
 mod page;
 mod page_data;
@@ -54,6 +55,7 @@ pub use gather::{
     ExampleSource, GatherRequest, InducingRequest, InputSet, MAX_SHOWN_POINTS, NEAREST_EXAMPLES,
     RefinedValues, gather, gather_inducing_points,
 };
+pub use inducing_lines::inducing_lines;
 pub use number_format::{format_number, plain_number};
 pub use page::{figures, render};
 pub use record::*;

@@ -12,11 +12,7 @@ use data::{DatasetPart, write_atomically};
 use inducing::Model;
 use inducing::explain::RefineOptions;
 use inducing::model::{EncodedData, TargetUse};
-use report::{
-    Body, Example, InducingPointRecord, InducingRequest, NearestExample, NetworkRecord,
-    gather_inducing_points,
-};
-use serde_json::json;
+use report::{Body, Example, InducingPointRecord, InducingRequest, NetworkRecord, gather_inducing_points};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -84,7 +80,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         found.write(folder)?;
     }
     if args.json {
-        return print_raw(&json_safe(found.lines().join("\n").trim_end()));
+        return print_raw(&json_safe(
+            report::inducing_lines(&model, &networks, &examples).join("\n").trim_end(),
+        ));
     }
     print(found.table().trim_end())?;
     match &args.out {
@@ -201,59 +199,9 @@ impl Found<'_> {
         one_line(&text).into_owned()
     }
 
-    /// One JSON object per point.
-    fn lines(&self) -> Vec<String> {
-        let columns: Vec<&String> = match self.model.header().schema.table() {
-            Some(table) => table.inputs.iter().map(|input| &input.name).collect(),
-            None => Vec::new(),
-        };
-        let body = |example: usize| match &self.examples[example].body {
-            Body::Cells(cells) => {
-                columns.iter().zip(cells).map(|(column, cell)| ((*column).clone(), json!(cell))).collect()
-            }
-            Body::Graph(graph) => {
-                json!({ "nodes": graph.nodes, "edges": graph.edges, "labels": graph.labels })
-            }
-            Body::Image(_) => serde_json::Value::Null,
-        };
-        let mut lines = Vec::new();
-        for network in self.networks {
-            for (i, point) in network.inducing.iter().enumerate() {
-                let near = |near: &NearestExample| {
-                    json!({
-                        "name": self.examples[near.example].name,
-                        "similarity": near.similarity,
-                        "distance": near.distance,
-                        "truth": near.truth,
-                        "example": body(near.example),
-                    })
-                };
-                let mut line = json!({
-                    "point": i + 1,
-                    "pseudo_label": point.pseudo_label,
-                    "assigned": point.assigned,
-                    "leaning": point.assigned, // the former name of `assigned`, for scripts that read it
-                    "nearest": point.nearest.iter().map(near).collect::<Vec<_>>(),
-                });
-                if !network.name.is_empty() {
-                    line["network"] = json!(network.name);
-                }
-                if let Some(refined) = &point.refined {
-                    line["refined"] = json!({
-                        "before": refined.distance_before,
-                        "after": refined.distance_after,
-                        "example": body(refined.example),
-                    });
-                }
-                lines.push(line.to_string());
-            }
-        }
-        lines
-    }
-
     /// Writes everything, and every image and drawing as a file.
     fn write(&self, folder: &Path) -> Result<(), Failure> {
-        let lines = self.lines().join("\n") + "\n";
+        let lines = report::inducing_lines(self.model, self.networks, self.examples).join("\n") + "\n";
         write_atomically(&folder.join("inducing.jsonl"), |file| file.write_all(lines.as_bytes()))?;
         for (k, network) in self.networks.iter().enumerate() {
             let prefix =

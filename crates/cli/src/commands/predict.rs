@@ -5,10 +5,11 @@ use crate::input::flags::{
     InputFlags, TableFlags, ThreadFlags, interval_level, parse_format, probability, set_threshold,
 };
 use crate::output_file::check_table_output;
-use crate::predictions::{ColumnRequest, Columns, PredictRequest};
+use crate::predictions::PredictRequest;
 use crate::ui::output::note;
 use data::Format;
 use inducing::Model;
+use inducing::model::{ColumnRequest, PredictionColumns};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -82,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             "only rows of tables are explained by their columns\nhint: leave `--explain` out; `ign inspect` shows the training examples nearest to each inducing point".into(),
         ));
     }
-    let columns = Columns::new(
+    let columns = PredictionColumns::new(
         &model,
         &ColumnRequest {
             columns: &args.columns,

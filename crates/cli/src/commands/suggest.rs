@@ -5,13 +5,14 @@ use crate::input::eval_data::kind;
 use crate::input::flags::{InputFlags, TableFlags, ThreadFlags, parse_format};
 use crate::input::input_spec::InputKind;
 use crate::output_file::{check_table_output, check_writable};
-use crate::predictions::{ColumnRequest, Columns, batch, distinct};
+use crate::predictions::batch;
 use crate::ui::output::note;
 use crate::ui::text::count;
 use data::arrow_array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use data::arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use data::{DatasetPart, Format, RecordBatch, RowWriter, Sink, take_rows};
 use inducing::dataset::Inputs;
+use inducing::model::{ColumnRequest, PredictionColumns};
 use inducing::suggest::Pool;
 use inducing::{Dataset, Goal, Model, SuggestOptions, Suggestion};
 use std::path::{Path, PathBuf};
@@ -69,8 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let options = SuggestOptions { count: args.count as usize, goal, target: args.target.clone() };
     model.check_suggestion(&options)?;
-    let keep = distinct(&args.keep);
-    let pool = model.read_pool(&dataset(args, &model)?, &keep)?;
+    let pool = model.read_pool(&dataset(args, &model)?, &args.keep)?;
     let suggestions = model.suggest_inputs(&pool.inputs, &options)?;
     write(args, &model, &pool, &suggestions)?;
     if !args.quiet {
@@ -129,15 +129,8 @@ fn write(args: &Args, model: &Model, pool: &Pool, suggestions: &[Suggestion]) ->
     let rows: Vec<usize> = suggestions.iter().map(|suggestion| suggestion.row).collect();
     let copied = copied(pool, &rows)?;
     let names: Vec<String> = copied.schema().fields().iter().map(|field| field.name().clone()).collect();
-    let request = ColumnRequest {
-        columns: &["all".into()],
-        intervals: &[],
-        quantiles: &[],
-        density: 0,
-        keep: &names,
-        explain: false,
-    };
-    let columns = Columns::new(model, &request)?;
+    let request = ColumnRequest { columns: &["all".into()], keep: &names, ..ColumnRequest::default() };
+    let columns = PredictionColumns::new(model, &request)?;
     let own = |name: &str, kind: DataType| {
         // A copied column keeps its name; ours is renamed.
         let name =
@@ -145,7 +138,7 @@ fn write(args: &Args, model: &Model, pool: &Pool, suggestions: &[Suggestion]) ->
         Arc::new(Field::new(name, kind, false))
     };
     let mut fields = vec![own("row", DataType::UInt64), own("score", DataType::Float64)];
-    fields.extend(columns.fields.iter().cloned());
+    fields.extend(columns.fields().iter().cloned());
     fields.extend(copied.schema().fields().iter().cloned());
     let mut arrays: Vec<ArrayRef> = vec![
         Arc::new(UInt64Array::from_iter_values(rows.iter().map(|&row| row as u64 + 1))),

@@ -11,7 +11,6 @@ use crate::ui::progress::Progress;
 use crate::ui::text::count;
 use crate::ui::times::Times;
 use data::{Notice, Transform};
-use inducing::config::Share;
 use inducing::dataset::{Prepared, Schema};
 use inducing::train::{Checkpoint, Event, Fit};
 use inducing::{Config, Dataset, Model, Trainer};
@@ -85,14 +84,14 @@ impl TrainRun<'_> {
         if let Some(page) = &page {
             write_training_report(&model, prepared, data, out, &times, page)?;
         }
-        let refit = config.train.refit_on_all && !prepared.parts()[2].is_empty();
+        let refit = prepared.refit_config(config);
         self.print_result(&model, page.as_deref(), started.elapsed())?;
-        if config.train.refit_on_all && !refit {
+        if config.train.refit_on_all && refit.is_none() {
             note(
                 "nothing was held out as a test part, so the model has learned from all rows already: `--refit` does nothing",
             );
         }
-        if refit {
+        if let Some(config) = refit {
             train_on_all(data, config, &model, out, args)?;
         }
         Ok(page)
@@ -138,13 +137,11 @@ fn unit(schema: &Schema) -> Option<f64> {
 /// Trains again, on the test part too, and keeps the scores of the model that it was held out from.
 fn train_on_all(
     data: &Dataset,
-    config: &Config,
+    config: Config,
     judged: &Model,
     out: &Path,
     args: &RunArgs,
 ) -> Result<(), Failure> {
-    let mut config = config.clone();
-    config.data.test_share = Some(Share::default());
     let (prepared, config) = Trainer::new(data).config(config).prepare()?;
     let mut progress = args.progress();
     progress.note(&format!("training again, on all {}", count(prepared.parts()[0].len(), "row")));

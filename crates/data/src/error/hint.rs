@@ -14,6 +14,11 @@ pub(crate) fn hint(problem: &Problem, column: Option<&str>, trained: bool) -> Op
     Some(match problem {
         _ if trained && let Some(hint) = after_training(problem, &key) => hint,
         Problem::NoSuchFile => "check the path; `-` reads from standard input".into(),
+        Problem::NothingMatches => "check the pattern, and put it into quotes so that the shell leaves it alone".into(),
+        Problem::BadPattern { .. } => "`*` stands for any letters, `?` for one, `**` for folders".into(),
+        Problem::OtherSchema { .. } => {
+            "write the same columns into all files of a table, or leave this file out of the pattern".into()
+        }
         Problem::IsDirectory => "name one csv, parquet or json-lines file inside it".into(),
         Problem::Empty => "check the command or the export that wrote it".into(),
         Problem::HeaderOnly { .. } => "add rows; the first line is always taken as the header".into(),

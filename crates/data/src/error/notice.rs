@@ -247,6 +247,48 @@ pub enum Notice {
     },
 }
 
+impl Notice {
+    /// Whether something may be wrong with the data, in place of mere information on how they are read.
+    #[must_use]
+    pub fn is_caution(&self) -> bool {
+        match self {
+            Notice::IdentifierLikeColumnDropped { .. }
+            | Notice::RowNumberDropped { .. }
+            | Notice::Leak { .. }
+            | Notice::DominantColumns { .. }
+            | Notice::CopiedColumn { .. }
+            | Notice::TargetAlmostConstant { .. }
+            | Notice::RareClasses { .. }
+            | Notice::TestRowsInTraining { .. }
+            | Notice::RowsHaveDates { .. }
+            | Notice::NoKnownWords { .. }
+            | Notice::Outlier { .. }
+            | Notice::ForeignNotation { .. }
+            | Notice::SingleExamples { .. }
+            | Notice::UnreadableSkipped { .. } => true,
+            Notice::ConstantColumnDropped { .. }
+            | Notice::AllMissingColumnDropped { .. }
+            | Notice::SerialColumnKept { .. }
+            | Notice::BoundsRecognised { .. }
+            | Notice::TransformChosen { .. }
+            | Notice::EarlierRowsLeftOut { .. }
+            | Notice::TextRecognised { .. }
+            | Notice::RowsWithoutTargetDropped { .. }
+            | Notice::MissingImputed { .. }
+            | Notice::RareLevelsMerged { .. }
+            | Notice::NumbersAreClasses { .. }
+            | Notice::LoopsDropped { .. }
+            | Notice::RareNodeLabels { .. }
+            | Notice::ImagesResized { .. }
+            | Notice::MixedColours { .. }
+            | Notice::FirstFrames { .. }
+            | Notice::OtherFilesIgnored { .. }
+            | Notice::EmptyClassFolder { .. }
+            | Notice::FolderNotUsed { .. } => false,
+        }
+    }
+}
+
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

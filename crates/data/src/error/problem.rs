@@ -15,6 +15,23 @@ pub enum Problem {
     /// The path does not exist.
     #[error("no such file")]
     NoSuchFile,
+    /// A pattern of file names that no file has.
+    #[error("no file matches")]
+    NothingMatches,
+    /// A pattern of file names that is none.
+    #[error("not a pattern of file names: {message}")]
+    BadPattern {
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A file of a table in several files that has other columns than the first.
+    #[error("{}", if *.lacks { format!("the column is missing here, and {first} has it") } else { format!("the column is not in {first}") })]
+    OtherSchema {
+        /// Whether the column is not in this file.
+        lacks: bool,
+        /// The first file.
+        first: String,
+    },
     /// The path is a folder.
     #[error("is a directory, not a file")]
     IsDirectory,

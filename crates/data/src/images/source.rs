@@ -13,6 +13,7 @@ use super::{cifar, collect, idx};
 use crate::datasets::named::{NamedSet, SetKind, bare_name};
 use crate::error::{DataError, Notice, Problem};
 use crate::graphs::is_graph_folder;
+use crate::io::shards::Shards;
 
 /// Where images come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +46,9 @@ impl ImageSource {
             let known = |path: &PathBuf| is_image(path) || idx::is_idx(path);
             return Ok((!files.is_empty() && files.iter().all(known)).then_some(ImageSource::Files(files)));
         };
+        if Shards::recognise(name)?.is_some() {
+            return Ok(None);
+        }
         let path = PathBuf::from(name);
         if path.exists() {
             let images = path.is_dir() && !is_graph_folder(&path)

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::error::{DataError, Problem};
 use crate::io::compression::Codec;
+use crate::io::shards::Shards;
 use crate::io::sniff::{format_of, is_binary, magic_is_complete, read_head, two_lines_are_complete};
 use crate::io::source::{Format, Source};
 use crate::table::arrow::batches::Batches;
@@ -28,6 +29,7 @@ enum Origin {
     /// A pipe that is read once.
     Stream(Option<Box<dyn Read + Send>>),
     Batches(Batches),
+    Shards(Shards),
 }
 
 /// An input after its first bytes were looked at.
@@ -36,6 +38,7 @@ pub(crate) enum Opened {
     Npy(Text),
     Parquet(File),
     Batches(Batches),
+    Shards(Shards),
 }
 
 /// Decompressed text without byte-order mark, or the bytes of an array.
@@ -55,6 +58,9 @@ impl Input {
             let batches = if twice { batches.collected()? } else { batches.clone() };
             return Ok(Input { name, origin: Origin::Batches(batches) });
         }
+        if let Source::Shards(shards) = source {
+            return Ok(Input { name, origin: Origin::Shards(shards.clone()) });
+        }
         let origin = find_origin(source, twice).map_err(|problem| DataError::new(name.as_ref(), problem))?;
         Ok(Input { name, origin })
     }
@@ -65,8 +71,10 @@ impl Input {
     }
 
     fn try_open(&mut self, options: &ReadOptions) -> Result<Opened, Problem> {
-        if let Origin::Batches(batches) = &self.origin {
-            return Ok(Opened::Batches(batches.clone()));
+        match &self.origin {
+            Origin::Batches(batches) => return Ok(Opened::Batches(batches.clone())),
+            Origin::Shards(shards) => return Ok(Opened::Shards(shards.clone())),
+            _ => {}
         }
         let mut raw = self.raw()?;
         let head =
@@ -106,7 +114,7 @@ impl Input {
                 Ok(Box::new(again))
             }
             Origin::Stream(stream) => stream.take().ok_or(Problem::Empty),
-            Origin::Batches(_) => unreachable!("batches are no bytes"),
+            Origin::Batches(_) | Origin::Shards(_) => unreachable!("these are no bytes"),
         }
     }
 
@@ -114,14 +122,14 @@ impl Input {
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.origin {
             Origin::Path(path) => Some(path),
-            Origin::Spool(_) | Origin::Stream(_) | Origin::Batches(_) => None,
+            _ => None,
         }
     }
 }
 
 fn find_origin(source: &Source, twice: bool) -> Result<Origin, Problem> {
     let mut stream: Box<dyn Read + Send> = match source {
-        Source::Batches(_) => unreachable!("batches are no bytes"),
+        Source::Batches(_) | Source::Shards(_) => unreachable!("these are no bytes"),
         Source::Stdin => Box::new(io::stdin()),
         Source::Path(path) => {
             let metadata = path.metadata().map_err(|error| read_problem(&error, Codec::Plain))?;

@@ -14,5 +14,6 @@ pub(crate) mod atomic;
 pub(crate) mod compression;
 pub(crate) mod input;
 pub(crate) mod output;
+pub(crate) mod shards;
 pub(crate) mod sniff;
 pub(crate) mod source;

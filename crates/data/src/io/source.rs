@@ -8,6 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::compression::without_ending;
+use super::shards::Shards;
 use crate::table::arrow::batches::Batches;
 
 /// Where rows come from.
@@ -19,6 +20,8 @@ pub enum Source {
     Stdin,
     /// Arrow record batches.
     Batches(Batches),
+    /// Several files.
+    Shards(Shards),
 }
 
 impl Source {
@@ -32,7 +35,7 @@ impl Source {
     #[must_use]
     pub fn is_read_once(&self) -> bool {
         match self {
-            Source::Path(_) => false,
+            Source::Path(_) | Source::Shards(_) => false,
             Source::Stdin => true,
             Source::Batches(batches) => batches.in_memory().is_none(),
         }
@@ -58,6 +61,7 @@ impl fmt::Display for Source {
             Source::Path(path) => write!(f, "{}", path.display()),
             Source::Stdin => f.write_str("<stdin>"),
             Source::Batches(batches) => f.write_str(batches.name()),
+            Source::Shards(shards) => f.write_str(shards.name()),
         }
     }
 }

@@ -76,11 +76,13 @@ impl Blocks {
         let mut columns: Vec<_> = columns.iter().filter(|(_, kind)| *kind != ColumnType::Ignore).collect();
         let mut named = std::collections::HashSet::new();
         columns.retain(|(name, _)| named.insert(name));
-        if let Reader::Json(json) = &mut reader {
-            let passthrough_only = passthrough.iter().filter(|name| named.insert(name));
-            let names: Vec<String> =
-                columns.iter().map(|(name, _)| name).chain(passthrough_only).cloned().collect();
-            json.expect_names(&names);
+        let passthrough_only = passthrough.iter().filter(|name| named.insert(name));
+        let names: Vec<String> =
+            columns.iter().map(|(name, _)| name).chain(passthrough_only).cloned().collect();
+        match &mut reader {
+            Reader::Json(json) => json.expect_names(&names),
+            Reader::Shards(shards) => shards.expect_names(&names),
+            _ => {}
         }
         let position: HashMap<&String, usize> =
             reader.names().iter().enumerate().map(|(index, name)| (name, index)).collect();
@@ -125,9 +127,7 @@ impl Blocks {
     pub(crate) fn file_columns(&self) -> Option<usize> {
         match &self.reader {
             Reader::Json(_) => None,
-            Reader::Csv(_) | Reader::Parquet(_) | Reader::Npy(_) | Reader::Arrow(_) => {
-                Some(self.reader.names().len())
-            }
+            _ => Some(self.reader.names().len()),
         }
     }
 

@@ -42,6 +42,7 @@ pub(crate) mod parquet;
 pub(crate) mod passthrough;
 pub(crate) mod read;
 pub(crate) mod reader;
+pub(crate) mod shards;
 pub(crate) mod take;
 pub(crate) mod text_detection;
 mod text_format;

@@ -22,6 +22,7 @@ use crate::table::npy::reader::NpyReader;
 use crate::table::options::{ColumnType, ReadOptions};
 use crate::table::parquet::reader::ParquetReader;
 use crate::table::passthrough::{Origin, passthrough_field};
+use crate::table::shards::ShardReader;
 
 /// A pass over a file.
 pub(crate) enum Reader {
@@ -30,6 +31,7 @@ pub(crate) enum Reader {
     Parquet(ParquetReader),
     Npy(NpyReader),
     Arrow(ArrowReader),
+    Shards(ShardReader),
 }
 
 /// What becomes of the cells of one column of the file; by default nothing.
@@ -53,6 +55,7 @@ impl Reader {
         let name = Arc::clone(&input.name);
         match opened {
             Opened::Batches(batches) => ArrowReader::open(batches, missing).map(Reader::Arrow),
+            Opened::Shards(shards) => ShardReader::open(&shards, options).map(Reader::Shards),
             Opened::Parquet(file) => ParquetReader::open(file, name, missing).map(Reader::Parquet),
             Opened::Npy(array) => NpyReader::open(array, name).map(Reader::Npy),
             Opened::Text(text) if text.format == Format::JsonLines => {
@@ -72,6 +75,7 @@ impl Reader {
             Reader::Parquet(reader) => reader.names(),
             Reader::Npy(reader) => reader.names(),
             Reader::Arrow(reader) => reader.names(),
+            Reader::Shards(reader) => reader.names(),
         }
     }
 
@@ -88,6 +92,7 @@ impl Reader {
             Reader::Parquet(reader) => reader.read(limit, sinks),
             Reader::Npy(reader) => reader.read(limit, sinks),
             Reader::Arrow(reader) => reader.read(limit, sinks),
+            Reader::Shards(reader) => reader.read(limit, sinks),
         }
     }
 
@@ -95,7 +100,7 @@ impl Reader {
     pub(crate) fn line_numbers(&self, rows_before: usize) -> LineNumbers {
         match self {
             Reader::Csv(_) | Reader::Json(_) => LineNumbers::Lines(Vec::new()),
-            Reader::Parquet(_) | Reader::Npy(_) | Reader::Arrow(_) => {
+            Reader::Parquet(_) | Reader::Npy(_) | Reader::Arrow(_) | Reader::Shards(_) => {
                 LineNumbers::Rows(rows_before as u64 + 1)
             }
         }
@@ -106,6 +111,7 @@ impl Reader {
         match self {
             Reader::Parquet(reader) => reader.field(index),
             Reader::Arrow(reader) => Ok(reader.field(index)),
+            Reader::Shards(reader) => reader.field(index),
             Reader::Csv(_) | Reader::Npy(_) => Ok(passthrough_field(&self.names()[index], Origin::Csv)),
             Reader::Json(_) => Ok(passthrough_field(&self.names()[index], Origin::Json)),
         }
@@ -113,6 +119,7 @@ impl Reader {
 
     pub(crate) fn new_passthrough(&self) -> Passthrough {
         match self {
+            Reader::Shards(reader) => reader.new_passthrough(),
             Reader::Parquet(_) | Reader::Arrow(_) => Passthrough::Arrays(Vec::new()),
             Reader::Csv(_) | Reader::Json(_) | Reader::Npy(_) => Passthrough::Text(StringBuilder::new()),
         }

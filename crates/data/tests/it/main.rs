@@ -18,6 +18,7 @@ mod reading;
 mod round_trip;
 mod schema;
 mod schema_faults;
+mod shards;
 mod text;
 mod typed_files;
 mod writing;

@@ -13,7 +13,7 @@ use super::inputs::{Images, Inputs, conform_images};
 use super::schema::Schema;
 use super::source::{Custom, Dataset, Loaded};
 use super::suspicion::{rare_classes, repeated_rows, suspicions};
-use crate::config::{ClassWeights, Config};
+use crate::config::{ClassWeights, Config, Share};
 use crate::error::Error;
 use crate::explain::Observed;
 use crate::train::Targets;
@@ -272,6 +272,17 @@ impl Prepared {
                 Observed::Numbers(rows.iter().flat_map(of_row).collect())
             }
         }
+    }
+
+    /// What trains again on all rows, the test part too, once that has judged; `None` where nobody asks for it, or nothing was held
+    /// out. [`Model::keep_test_scores`](crate::Model::keep_test_scores) then takes the scores over.
+    pub fn refit_config(&self, config: &Config) -> Option<Config> {
+        let asked = config.train.refit_on_all && !self.test.is_empty();
+        asked.then(|| {
+            let mut config = config.clone();
+            config.data.test_share = Some(Share::default());
+            config
+        })
     }
 
     /// Names what is trained on, for a checkpoint to be matched with: sizes, and a checksum of every number.

@@ -2,12 +2,12 @@
 
 use super::custom::{CustomShape, EncoderFactory, Labels};
 use super::inputs::Inputs;
-use crate::config::ProblemKind;
+use crate::config::{DataConfig, ProblemKind};
 use crate::error::Error;
 use crate::nn::CustomEncoder;
 use data::{
     Column, DatasetPart, GraphSet, GraphSource, ImageOptions, ImageSet, ImageSize, ImageSource, NamedTable,
-    Notice, ReadOptions, Source, Table, Task,
+    Notice, ReadOptions, Shards, Source, Table, Task,
 };
 use std::any::Any;
 use std::path::{Path, PathBuf};
@@ -129,7 +129,10 @@ impl DatasetReader {
                     }
                 }
                 None => match names {
-                    [name] => Source::new(name),
+                    [name] => match Shards::recognise(name)? {
+                        Some(shards) => Source::Shards(shards),
+                        None => Source::new(name),
+                    },
                     several => {
                         return Err(Error::inputs("one table", format!("{} names", several.len())));
                     }
@@ -222,6 +225,16 @@ impl Dataset {
             }
         }
         Ok(self)
+    }
+
+    /// Reads cells and columns of a table as a configuration says, such as its types and missing values.
+    #[must_use]
+    pub fn with_config(mut self, config: &DataConfig) -> Self {
+        if let Origin::Table { options, .. } = &mut self.origin {
+            *options = config.read_options(options);
+            self.loaded = OnceLock::new();
+        }
+        self
     }
 
     /// Takes the target from a column that was read from another file, such as a `.npy` file.

@@ -56,7 +56,7 @@ pub struct ColumnImportance {
 }
 
 /// Predictions of rows, times columns, times shuffles, at the most.
-const WORK: usize = 20_000;
+const WORK: usize = 10_000;
 /// Shuffles of a column at the most: one alone may be luck.
 const SHUFFLES: usize = 5;
 /// Rows at the least and at the most.

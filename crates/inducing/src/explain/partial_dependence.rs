@@ -13,9 +13,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 /// Rows that are averaged over, at most.
-const ROWS: usize = 100;
-/// The same where every row has a text, which takes long to read.
-const TEXT_ROWS: usize = 50;
+const ROWS: usize = 50;
 
 /// What is predicted on average at some values of one column.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,7 +73,7 @@ pub struct DependenceCurve {
 }
 
 impl Model {
-    /// Partial dependence on columns of a table, averaged over at most 100 of `rows`, in the order of `columns`.
+    /// Partial dependence on columns of a table, averaged over at most 50 of `rows`, in the order of `columns`.
     ///
     /// Columns of dates and texts are left out: no single value of theirs can be varied alone. So are columns in which
     /// fewer than two values were observed. Nothing where the inputs are no table.
@@ -152,7 +150,7 @@ fn sample(matrix: &Matrix, rows: &[usize], seed: u64) -> Vec<usize> {
         chosen = rows.to_vec();
     }
     chosen.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
-    chosen.truncate(if matrix.texts.is_empty() { ROWS } else { TEXT_ROWS });
+    chosen.truncate(ROWS);
     chosen
 }
 

@@ -1,5 +1,6 @@
 //! Predictions of any number of rows, in blocks of constant size.
 
+use super::columns::distinct;
 use super::input_check::unseen_notes;
 use super::{InputCheck, Model, Predictions};
 use crate::dataset::{Dataset, Inputs, Loaded, Origin, Schema};
@@ -33,7 +34,16 @@ pub struct PredictionStream<'a> {
     unseen: BTreeMap<String, usize>,
     wordless: BTreeMap<String, usize>,
     check: InputCheck<'a>,
-    stop: Option<fn() -> bool>,
+    stop: Option<Stop<'a>>,
+}
+
+/// Says whether to stop.
+struct Stop<'a>(Box<dyn Fn() -> bool + Send + 'a>);
+
+impl std::fmt::Debug for Stop<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Stop")
+    }
 }
 
 /// Some rows of a stream.
@@ -59,7 +69,7 @@ impl Model {
         let blocks = match (data.origin(), data.loaded()) {
             (Origin::Table { source, options }, _) => {
                 let options = self.read_options(options);
-                data::read_blocks(source, &options, &schema.columns(), keep, BLOCK_ROWS)?
+                data::read_blocks(source, &options, &schema.columns(), &distinct(keep), BLOCK_ROWS)?
             }
             (_, Some(Loaded::Table(_))) => {
                 return Err(Error::inputs("a table in a file", "a table in memory, which `predict` takes"));
@@ -83,7 +93,7 @@ fn read_ahead(blocks: Blocks) -> Receiver<Result<Block, data::DataError>> {
     receiver
 }
 
-impl PredictionStream<'_> {
+impl<'a> PredictionStream<'a> {
     /// The columns that are carried along.
     pub fn passthrough_schema(&self) -> SchemaRef {
         self.passthrough.clone()
@@ -91,8 +101,8 @@ impl PredictionStream<'_> {
 
     /// Asks `stop` while it waits for rows; the stream ends with [`Error::Interrupted`] when it says yes.
     #[must_use]
-    pub fn stop_when(mut self, stop: fn() -> bool) -> Self {
-        self.stop = Some(stop);
+    pub fn stop_when(mut self, stop: impl Fn() -> bool + Send + 'a) -> Self {
+        self.stop = Some(Stop(Box::new(stop)));
         self
     }
 
@@ -134,7 +144,7 @@ impl Iterator for PredictionStream<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if self.stop.is_some_and(|stop| stop()) {
+            if self.stop.as_ref().is_some_and(|stop| stop.0()) {
                 return Some(Err(Error::Interrupted));
             }
             match self.blocks.recv_timeout(Duration::from_millis(50)) {

@@ -3,7 +3,7 @@
 use super::SuggestError;
 use crate::dataset::{Dataset, Inputs, Origin, Schema};
 use crate::error::Error;
-use crate::model::{Model, TargetUse};
+use crate::model::{Model, TargetUse, distinct};
 use data::RecordBatch;
 use data::arrow_array::RecordBatchOptions;
 use data::arrow_schema::Schema as ArrowSchema;
@@ -28,7 +28,8 @@ impl Model {
         let (encoded, passthrough) = match (&self.header().schema, data.origin(), data.loaded()) {
             (Schema::Table(schema), Origin::Table { source, options }, None) => {
                 let options = self.read_options(options);
-                let mut blocks = data::read_blocks(source, &options, &schema.columns(), keep, usize::MAX)?;
+                let mut blocks =
+                    data::read_blocks(source, &options, &schema.columns(), &distinct(keep), usize::MAX)?;
                 let block = blocks.next().ok_or_else(empty)??;
                 let table = Dataset::from_table(block.table);
                 (self.encode_data(&table, TargetUse::Ignored)?, Some(block.passthrough))

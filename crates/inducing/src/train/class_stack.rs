@@ -1,7 +1,7 @@
 //! Fits what joins class probabilities and neighbours to rows that the members had not seen.
 
 use crate::config::Config;
-use crate::metrics::row_nll;
+use crate::metrics::{average, row_nll};
 use crate::model::{ClassStack, Distances};
 use crate::neighbours::{Effort, Place, Rows, distances, fit, neighbours};
 use gp::{LocalProcess, Matern};
@@ -12,12 +12,25 @@ const MOST_CLASSES: usize = 10;
 /// Rows that the grid looks at.
 const MOST_ROWS: usize = 5000;
 
-/// `p [N, K]` are out-of-fold probabilities of rows `x [N, d]` with these labels; they become those with neighbours. Also how
-/// familiar every row is. The process of a stack that was fitted `before` stays.
+/// Rows that join probabilities with neighbours.
+#[derive(Clone, Copy)]
+pub(crate) struct JoinedRows<'a> {
+    /// `[N, d]`
+    pub(crate) x: &'a [f32],
+    /// d
+    pub(crate) width: usize,
+    /// `[N]`
+    pub(crate) labels: &'a [u32],
+    /// See [`Rows::apart`](crate::neighbours::Rows::apart).
+    pub(crate) apart: &'a [u32],
+    /// Weights of the rows; empty for 1.
+    pub(crate) weights: &'a [f64],
+}
+
+/// `p [N, K]` are out-of-fold probabilities of rows; they become those with neighbours. Also how familiar every row is. The
+/// process of a stack that was fitted `before` stays.
 pub(crate) fn fit_classes(
-    x: &[f32],
-    width: usize,
-    (labels, apart): (&[u32], &[u32]),
+    JoinedRows { x, width, labels, apart, weights }: JoinedRows<'_>,
     p: &mut [f64],
     config: &Config,
     before: Option<&ClassStack>,
@@ -26,7 +39,7 @@ pub(crate) fn fit_classes(
     let k = p.len() / n;
     let count = before.map_or(config.neighbours.count.min(n - 1), |before| before.count);
     let frequencies: Vec<f64> =
-        (0..k).map(|c| labels.iter().filter(|&&l| l as usize == c).count() as f64 / n as f64).collect();
+        (0..k).map(|c| average(n, weights)(&|i| f64::from(u8::from(labels[i] as usize == c)))).collect();
     // Length scales by a process on what the frequencies leave of every class's indicator.
     let indicators: Vec<Vec<f32>> = (usize::from(k == 2)..k.min(MOST_CLASSES))
         .map(|c| {
@@ -62,7 +75,7 @@ pub(crate) fn fit_classes(
         .zip(r)
         .map(|(found, r)| Near { r, classes: found.iter().map(|&j| labels[j as usize] as usize).collect() })
         .collect();
-    fit_prior(&mut stack, p, &near, labels);
+    fit_prior(&mut stack, p, &near, (labels, weights));
     let rows = p.chunks_exact_mut(k).zip(&near);
     let familiarity = rows.map(|(p, near)| stack.join(p, &near.r, &near.classes, None)).collect();
     (stack, familiarity)
@@ -74,17 +87,23 @@ pub(super) struct Near {
     pub(super) classes: Vec<usize>,
 }
 
-/// How much the neighbours' classes count beside probabilities `p [N, K]`, by a grid.
-pub(super) fn fit_prior(stack: &mut ClassStack, p: &[f64], near: &[Near], labels: &[u32]) {
+/// How much the neighbours' classes count beside probabilities `p [N, K]`, by a grid; rows without weights weigh 1.
+pub(super) fn fit_prior(
+    stack: &mut ClassStack,
+    p: &[f64],
+    near: &[Near],
+    (labels, weights): (&[u32], &[f64]),
+) {
     let (n, k) = (labels.len(), p.len() / labels.len());
     let sample: Vec<usize> = (0..n).step_by(n.div_ceil(MOST_ROWS)).collect();
+    let weights: Vec<f64> = sample.iter().filter_map(|&i| weights.get(i).copied()).collect();
     let nll = |stack: &ClassStack| {
-        let of_row = |&i: &usize| {
+        average(sample.len(), &weights)(&|at| {
+            let i = sample[at];
             let mut p = p[i * k..][..k].to_vec();
             stack.join(&mut p, &near[i].r, &near[i].classes, None);
             row_nll(&p, labels[i] as usize)
-        };
-        sample.iter().map(of_row).sum::<f64>() / sample.len() as f64
+        })
     };
     let grid: Vec<(f64, f64)> = [0.05, 0.1, 0.2, 0.4, 0.8, 1.6]
         .into_iter()

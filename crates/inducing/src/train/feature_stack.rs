@@ -103,7 +103,7 @@ impl Prepared {
             let p = model.classes(&model.latent(&held_out)).p;
             let near = neighbours.around(&stack, &held_out_x).into_iter();
             let near: Vec<Near> = near.map(|(r, classes)| Near { r, classes }).collect();
-            fit_prior(&mut stack, &p, &near, labels);
+            fit_prior(&mut stack, &p, &near, (labels, &[]));
         }
         model.set_feature_neighbours(stack, kept, reconstruction);
         Ok(())

@@ -1,6 +1,6 @@
 //! Joins the members of an ensemble by what they say of rows they never saw, and with the nearest of these rows.
 
-use super::class_stack::fit_classes;
+use super::class_stack::{JoinedRows, fit_classes};
 use super::crossfit::{HeldOutFold, OutOfFold, held_out};
 use super::decision::decision;
 use super::logistic::{Labelled, folds_by_class};
@@ -152,8 +152,8 @@ impl Joining<'_> {
                 Begin::Anew(_) => None,
                 Begin::From(before) => before.class_stack.as_ref(),
             };
-            let (stack, familiarity) =
-                fit_classes(&x, width, (labels, &self.apart), &mut prediction.p, config, before);
+            let rows = JoinedRows { x: &x, width, labels, apart: &self.apart, weights: &self.weights };
+            let (stack, familiarity) = fit_classes(rows, &mut prediction.p, config, before);
             prediction.familiarity = familiarity;
             let y = labels.iter().map(|&label| label as f32).collect();
             let folds = folds_of(&self.left_out, self.rows.len(), self.repeats);

@@ -165,10 +165,10 @@ fn partial_dependence_recovers_the_terms_of_a_sum_and_is_flat_for_noise() {
         "in the order that was asked for; there is no such column as the last"
     );
     let worst = |k: usize, term: &dyn Fn(f64) -> f64| {
-        let PartialDependence { grid: DependenceGrid::Numbers { values, .. }, curves, rows: 100, .. } =
+        let PartialDependence { grid: DependenceGrid::Numbers { values, .. }, curves, rows: 50, .. } =
             &moved[k]
         else {
-            panic!("a column of numbers, averaged over 100 rows: {:?}", moved[k])
+            panic!("a column of numbers, averaged over 50 rows: {:?}", moved[k])
         };
         assert_eq!((values.len(), curves.len()), (20, 1));
         assert!(curves[0].std.iter().all(|std| *std > 0.0 && *std < 3.0), "{:?}", curves[0].std);

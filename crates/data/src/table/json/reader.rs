@@ -60,6 +60,11 @@ impl JsonReader {
         names.iter().for_each(|name| self.add(name));
     }
 
+    /// These keys are known, and others are found.
+    pub(crate) fn know_names(&mut self, names: &[String]) {
+        names.iter().for_each(|name| self.add(name));
+    }
+
     fn add(&mut self, name: &str) {
         self.index_of.insert(name.to_owned(), self.names.len());
         self.names.push(name.to_owned());

@@ -1,0 +1,86 @@
+//! [`Shards`]: a table in several files, named by a folder or a pattern.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::{DataError, Problem};
+use crate::io::source::Format;
+
+/// The files of one table, in the order of their names.
+///
+/// ```
+/// use inducing_data::{ReadOptions, Shards, Source, read_table};
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("part-1.csv"), "x,y\n1,2\n")?;
+/// std::fs::write(folder.path().join("part-2.csv"), "y,x\n4,3\n")?;
+/// let shards = Shards::recognise(&folder.path().join("*.csv").display().to_string())?.expect("a pattern");
+/// let table = read_table(&Source::Shards(shards), &ReadOptions::default())?;
+/// assert_eq!((table.rows(), table.column("x")?.text(1)), (2, "3".into()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shards {
+    name: Arc<str>,
+    paths: Arc<[PathBuf]>,
+}
+
+impl Shards {
+    /// The files that a name stands for, if it is a pattern such as `sales/*.parquet`, or a folder of nothing but tables. Files whose names begin
+    /// with a dot or an underscore are no shards.
+    ///
+    /// # Errors
+    /// If nothing matches a pattern, or it is none.
+    pub fn recognise(name: &str) -> Result<Option<Self>, DataError> {
+        let path = Path::new(name);
+        if path.is_dir() {
+            return Ok(tables(path).map(|paths| Shards { name: name.into(), paths: paths.into() }));
+        }
+        if path.exists() || !name.contains(['*', '?', '[']) {
+            return Ok(None);
+        }
+        let failed = |problem| DataError::new(name, problem);
+        let pattern =
+            glob::glob(name).map_err(|error| failed(Problem::BadPattern { message: error.to_string() }))?;
+        let mut paths: Vec<PathBuf> =
+            pattern.flatten().filter(|path| path.is_file() && !is_hidden(path)).collect();
+        paths.sort();
+        if paths.is_empty() {
+            return Err(failed(Problem::NothingMatches));
+        }
+        Ok(Some(Shards { name: name.into(), paths: paths.into() }))
+    }
+
+    /// Some files, in this order; `name` stands in error messages.
+    #[must_use]
+    pub fn new(name: &str, paths: Vec<PathBuf>) -> Self {
+        Shards { name: name.into(), paths: paths.into() }
+    }
+
+    /// As the user named them.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The files.
+    #[must_use]
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+}
+
+/// The files of a folder by their names, if it holds tables and nothing else: images and graphs come in folders too.
+fn tables(folder: &Path) -> Option<Vec<PathBuf>> {
+    let entries = folder.read_dir().ok()?.flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = entries.filter(|path| !is_hidden(path)).collect();
+    files.sort();
+    (!files.is_empty() && files.iter().all(|path| path.is_file() && is_table(path))).then_some(files)
+}
+
+fn is_table(path: &Path) -> bool {
+    Format::from_path(path).is_some_and(|format| format != Format::Npy)
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(['.', '_']))
+}

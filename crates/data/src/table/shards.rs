@@ -1,0 +1,186 @@
+//! The files of one table, read one after the other.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+
+use arrow_schema::Field;
+
+use crate::error::{DataError, Problem};
+use crate::io::input::Input;
+use crate::io::shards::Shards;
+use crate::io::source::Source;
+use crate::table::line_numbers::LineNumbers;
+use crate::table::options::ReadOptions;
+use crate::table::reader::{ColumnSink, Passthrough, Reader};
+
+/// A pass over several files, whose columns are matched by name.
+pub(crate) struct ShardReader {
+    options: ReadOptions,
+    paths: Vec<PathBuf>,
+    /// The file that comes next.
+    next: usize,
+    /// The file in the middle of being read, and where each of its columns goes.
+    current: Option<(Box<Reader>, Vec<Option<usize>>)>,
+    /// The first file's.
+    names: Vec<String>,
+    fields: Vec<Field>,
+    first: String,
+    /// What a JSON reader is told to look for.
+    expected: Option<Vec<String>>,
+    passes_arrays: bool,
+}
+
+impl ShardReader {
+    pub(crate) fn open(shards: &Shards, options: &ReadOptions) -> Result<Self, DataError> {
+        let mut reader = ShardReader {
+            options: options.clone(),
+            paths: shards.paths().to_vec(),
+            next: 0,
+            current: None,
+            names: Vec::new(),
+            fields: Vec::new(),
+            first: String::new(),
+            expected: None,
+            passes_arrays: false,
+        };
+        while reader.current.is_none() && reader.next < reader.paths.len() {
+            let Some(first) = reader.open_next()? else { continue };
+            reader.names = first.names().to_vec();
+            reader.passes_arrays = matches!(first.new_passthrough(), Passthrough::Arrays(_));
+            reader.first = reader.paths[reader.next - 1].display().to_string();
+            reader.fields = (0..reader.names.len())
+                .map(|index| first.passthrough_field(index))
+                .collect::<Result<_, _>>()
+                .or_else(
+                    // A column that cannot be passed through is told when somebody wants it.
+                    |_| Ok::<_, DataError>(Vec::new()),
+                )?;
+            let places = (0..reader.names.len()).map(Some).collect();
+            reader.current = Some((Box::new(first), places));
+        }
+        if reader.current.is_none() {
+            return Err(DataError::new(shards.name(), Problem::Empty));
+        }
+        Ok(reader)
+    }
+
+    /// The next file; nothing for one without a byte, as engines write for an empty part.
+    fn open_next(&mut self) -> Result<Option<Reader>, DataError> {
+        let path = &self.paths[self.next];
+        self.next += 1;
+        if path.metadata().is_ok_and(|metadata| metadata.len() == 0) {
+            return Ok(None);
+        }
+        let mut input = Input::find(&Source::Path(path.clone()), false)?;
+        Reader::open(&mut input, &self.options).map(Some)
+    }
+
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Only these keys of JSON lines are read from now on.
+    pub(crate) fn expect_names(&mut self, names: &[String]) {
+        if let Some((reader, places)) = &mut self.current
+            && let Reader::Json(json) = &mut **reader
+        {
+            json.expect_names(names);
+            self.names = json.names().to_vec();
+            *places = (0..self.names.len()).map(Some).collect();
+            self.expected = Some(names.to_vec());
+        }
+    }
+
+    pub(crate) fn field(&self, index: usize) -> Result<Field, DataError> {
+        match (self.fields.get(index), &self.current) {
+            (Some(field), _) => Ok(field.clone()),
+            (None, Some((reader, _))) => reader.passthrough_field(index),
+            (None, None) => unreachable!("fields are asked for before rows"),
+        }
+    }
+
+    pub(crate) fn new_passthrough(&self) -> Passthrough {
+        if self.passes_arrays {
+            Passthrough::Arrays(Vec::new())
+        } else {
+            Passthrough::Text(Default::default())
+        }
+    }
+
+    pub(crate) fn read(&mut self, limit: usize, sinks: &mut Vec<ColumnSink>) -> Result<usize, DataError> {
+        let mut rows = 0;
+        while rows < limit {
+            if self.current.is_none() {
+                if self.next == self.paths.len() {
+                    break;
+                }
+                let Some(reader) = self.open_next()? else { continue };
+                self.current = Some(self.placed(reader, sinks)?);
+            }
+            let Some((reader, places)) = &mut self.current else { continue };
+            let take = |place: &Option<usize>| {
+                place.map_or_else(ColumnSink::default, |at| std::mem::take(&mut sinks[at]))
+            };
+            let mut own: Vec<ColumnSink> = places.iter().map(take).collect();
+            // Errors name file and line; a table of several files counts its rows.
+            let mut lines = LineNumbers::Rows(1);
+            let read = reader.read(limit - rows, &mut own, &mut lines)?;
+            // Keys of JSON lines that were not met before.
+            for name in &reader.names()[places.len()..] {
+                places.push(Some(self.names.len()));
+                self.names.push(name.clone());
+                sinks.push(ColumnSink::default());
+            }
+            for (place, sink) in places.iter().zip(own) {
+                if let Some(at) = place {
+                    sinks[*at] = sink;
+                }
+            }
+            rows += read;
+            if rows < limit {
+                self.current = None;
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Where the columns of another file go; an error where it has others.
+    fn placed(
+        &self,
+        mut reader: Reader,
+        sinks: &[ColumnSink],
+    ) -> Result<(Box<Reader>, Vec<Option<usize>>), DataError> {
+        let file = self.paths[self.next - 1].display().to_string();
+        if let Reader::Json(json) = &mut reader {
+            match &self.expected {
+                Some(names) => json.expect_names(names),
+                None => json.know_names(&self.names),
+            }
+            return Ok((Box::new(reader), (0..self.names.len()).map(Some).collect()));
+        }
+        let other = |column: &str, lacks: bool| {
+            DataError::new(&*file, Problem::OtherSchema { lacks, first: self.first.clone() })
+                .in_column(column)
+        };
+        let own: HashSet<&String> = reader.names().iter().collect();
+        let wanted = self.names.iter().zip(sinks).filter(|(_, sink)| sink.is_active());
+        if let Some((name, _)) = wanted.into_iter().find(|(name, _)| !own.contains(name)) {
+            return Err(other(name, true));
+        }
+        let position: HashMap<&String, usize> = self.names.iter().zip(0..).collect();
+        let learns = sinks.iter().any(|sink| sink.infer.is_some());
+        if let Some(name) = reader.names().iter().find(|name| learns && !position.contains_key(name)) {
+            return Err(other(name, false));
+        }
+        let places: Vec<Option<usize>> =
+            reader.names().iter().map(|name| position.get(name).copied()).collect();
+        for (index, place) in places.iter().enumerate() {
+            let Some(field) = place.and_then(|at| self.fields.get(at)) else { continue };
+            let passed = place.is_some_and(|at| sinks[at].passthrough.is_some());
+            if passed && reader.passthrough_field(index)?.data_type() != field.data_type() {
+                return Err(other(field.name(), false));
+            }
+        }
+        Ok((Box::new(reader), places))
+    }
+}
