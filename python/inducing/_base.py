@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -98,7 +98,7 @@ class BaseIGN(BaseEstimator):
                 threads=thread_count(self.n_jobs),
                 on_progress=reporter.listener,
             )
-        warn_all(model.notices)
+        warn_all(model.cautions)
         return model
 
     def _settings(self) -> dict[str, Any]:
@@ -503,10 +503,7 @@ def _groups(groups: Any) -> Column:
 def _of_single(scores: dict[str, Any]) -> dict[str, Any]:
     """Without the target's name where there is one target."""
     values = list(scores.values())
-    if len(values) == 1 and isinstance(values[0], dict):
-        only: dict[str, Any] = values[0]
-        return only
-    return scores
+    return cast("dict[str, Any]", values[0]) if len(values) == 1 and isinstance(values[0], dict) else scores
 
 
 def _squeezed(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -38,38 +38,36 @@ def as_column(values: Iterable[Any], name: str) -> Column:
     >>> as_column(["a", None, "b"], "district")
     ['a', None, 'b']
     """
-    if not isinstance(values, np.ndarray):
-        values = _object_array(values)
-    match values.dtype.kind:
+    array = cast("npt.NDArray[Any]", values) if isinstance(values, np.ndarray) else _object_array(values)
+    match array.dtype.kind:
         case "b" | "i" | "u":
-            return values
+            return array
         case "f":
-            return values if values.itemsize in (4, 8) else values.astype(np.float64)
+            return array if array.itemsize in (4, 8) else array.astype(np.float64)
         case "M":
-            return values.astype("datetime64[us]")
+            return array.astype("datetime64[us]")
         case "m":
-            seconds = values / np.timedelta64(1, "s")
-            return np.asarray(seconds, dtype=np.float64)
+            return np.asarray(array / np.timedelta64(1, "s"), dtype=np.float64)
         case "U" | "T":
-            return [str(text) for text in values.tolist()]
+            return [None if is_missing(text) else str(text) for text in array.tolist()]
         case "S":
-            return [text.decode() for text in values.tolist()]
+            return [text.decode() for text in array.tolist()]
         case "c":
             raise ValueError(f"{_COMPLEX}column `{name}` holds complex numbers; use their parts as two columns")
         case "O":
-            return _of_objects(values.tolist(), name)
+            return _of_objects(array.tolist(), name)
         case _:
-            raise TypeError(f"column `{name}`: values of type {values.dtype} cannot be used")
+            raise TypeError(f"column `{name}`: values of type {array.dtype} cannot be used")
 
 
-def is_missing(cell: object) -> bool:
+def is_missing(cell: Any) -> bool:
     """Whether a cell has no value."""
     if cell is None:
         return True
     if isinstance(cell, float | np.floating):
         return bool(cell != cell)
-    if isinstance(cell, np.datetime64 | np.timedelta64):
-        return bool(np.isnat(cell))
+    if isinstance(cell, (np.datetime64, np.timedelta64)):
+        return bool(cell != cell)
     # Of pandas, which need not be installed.
     return type(cell).__name__ in ("NAType", "NaTType")
 

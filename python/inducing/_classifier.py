@@ -293,7 +293,7 @@ def _classes_of(model: Model) -> dict[str, Any]:
         raise ValueError("the model predicts numbers\nhint: use IGNRegressor, or `inducing.load`, which knows")
     kind = model.kind
     if kind == "table":
-        target = json.loads(model.header())["schema"]["targets"]
-        kind = (target[0] if isinstance(target, list) else target)["column_type"]
+        target: dict[str, str] = json.loads(model.header())["schema"]["targets"]
+        kind = target["column_type"]
     names = ClassNames.of_model(core, kind)
     return {"classes_": names.labels, "_names": names}

@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def key(name: str) -> str:
     return name if _BARE.match(name) else _text(name).replace("=", "\\u003d")
 
 
-def value(given: object) -> str:
+def value(given: Any) -> str:
     """A value as TOML.
 
     >>> value(True), value(0.5), value("rbf"), value([128, 64])
@@ -38,13 +38,11 @@ def value(given: object) -> str:
         return repr(float(given))
     if isinstance(given, str):
         return _text(given)
-    if isinstance(given, np.ndarray):
-        return value(given.tolist())
     if isinstance(given, Mapping):
-        pairs = (f"{key(str(name))} = {value(one)}" for name, one in given.items())
+        pairs = (f"{key(name)} = {value(one)}" for name, one in cast("Mapping[str, Any]", given).items())
         return "{" + ", ".join(pairs) + "}"
-    if isinstance(given, Sequence):
-        return "[" + ", ".join(value(one) for one in given) + "]"
+    if isinstance(given, np.ndarray | Sequence):
+        return "[" + ", ".join(value(one) for one in cast("Sequence[Any]", given)) + "]"
     raise TypeError(
         f"a setting is a number, a text, a boolean, a list or a dict of them, got {type(given).__name__}"
     )
@@ -64,7 +62,7 @@ def setting_lines(settings: Mapping[str, Any], prefix: str = "") -> Iterator[str
     for name, given in settings.items():
         path = f"{prefix}.{key(name) if prefix in _NAMED_BY_COLUMNS else name}" if prefix else name
         if isinstance(given, Mapping):
-            yield from setting_lines(given, path)
+            yield from setting_lines(cast("Mapping[str, Any]", given), path)
         elif given is not None:
             yield f"{path}={value(given)}"
 
@@ -75,17 +73,16 @@ def seed_of(random_state: int | np.random.RandomState | np.random.Generator | No
     >>> seed_of(7), seed_of(None), seed_of(np.random.default_rng(0)) == seed_of(np.random.default_rng(0))
     (7, None, True)
     """
-    match random_state:
-        case None:
-            return None
-        case np.random.RandomState():
-            return int(random_state.randint(np.iinfo(np.int32).max))
-        case np.random.Generator():
-            return int(random_state.integers(np.iinfo(np.int32).max))
-        case Integral() if int(random_state) >= 0:
-            return int(random_state)
-        case _:
-            raise ValueError(f"random_state is {random_state!r}, but has to be a number from 0 on, or a generator")
+    given: Any = random_state
+    if given is None:
+        return None
+    if isinstance(given, np.random.RandomState):
+        return int(given.randint(np.iinfo(np.int32).max))
+    if isinstance(given, np.random.Generator):
+        return int(given.integers(np.iinfo(np.int32).max))
+    if isinstance(given, Integral) and int(given) >= 0:
+        return int(given)
+    raise ValueError(f"random_state is {given!r}, but has to be a number from 0 on, or a generator")
 
 
 def thread_count(n_jobs: int | None) -> int:

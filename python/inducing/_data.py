@@ -4,7 +4,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -54,7 +54,7 @@ class Rows:
     names: Names | None = None
     width: int | None = None
     length: int | None = None
-    types: dict[str, str] = field(default_factory=dict)
+    types: dict[str, str] = field(default_factory=dict[str, str])
 
     def column_names(self, known: Sequence[str] | None = None) -> list[str]:
         """The names that the core sees: the rows' own, those of a fitted model by position, or x0, x1, …"""
@@ -75,7 +75,7 @@ class Rows:
                 shown = " and ".join(f"`{name}`" for name in extra)
                 raise ValueError(f"{shown} cannot join {'images' if self.kind == 'images' else 'a file'}")
             case "file":
-                return Dataset.read(os.fspath(self.values))
+                return Dataset.read(self.values)
             case "images":
                 return Dataset.from_images(self.values, name="X")
             case "columns":
@@ -106,14 +106,14 @@ class Rows:
 def read_rows(X: Any, estimator: Any, *, fitting: bool = False) -> Rows:
     """Rows from whatever X is: a table, an array, texts, images, a dict of columns, the path of a file."""
     if isinstance(X, str | os.PathLike):
-        return Rows("file", X)
+        return Rows("file", os.fspath(cast("str | os.PathLike[str]", X)))
     if issparse(X):
         return _of_array(X, estimator, fitting)  # refuses it; some are dicts
     if X is not None and library(X):
         return _checked(_of_table(X), estimator, fitting)
     if isinstance(X, Mapping):
-        return _checked(_of_dict(X), estimator, fitting)
-    if hasattr(X, "to_arrow_table"):  # DuckDB's relations before they had the protocol
+        return _checked(_of_dict(cast("Mapping[object, Any]", X)), estimator, fitting)
+    if X is not None and hasattr(X, "to_arrow_table"):  # DuckDB's relations before they had the protocol
         return _checked(_of_table(X.to_arrow_table()), estimator, fitting)
     series = series_values(X)
     values = X if series is None else series
@@ -142,7 +142,7 @@ def _of_table(X: Any) -> Rows:
     return Rows("table", table, names, len(columns), length, types)
 
 
-def _of_dict(X: Mapping[Any, Any]) -> Rows:
+def _of_dict(X: Mapping[object, Any]) -> Rows:
     names = feature_names(list(X))
     if names is None:
         raise TypeError("a dict of columns has their names as keys, which are texts")
@@ -161,10 +161,9 @@ def _values(values: Any) -> Any:
 
 def _texts(values: Any) -> list[str | None] | None:
     if isinstance(values, np.ndarray):
-        if values.ndim != 1 or values.dtype.kind not in "UTO":
-            return None
-        return texts(values.tolist())
-    return texts(values) if isinstance(values, list | tuple) else None
+        array = cast("npt.NDArray[Any]", values)
+        return texts(array.tolist()) if array.ndim == 1 and array.dtype.kind in "UTO" else None
+    return texts(cast("Sequence[Any]", values)) if isinstance(values, list | tuple) else None
 
 
 def _is_images(values: Any) -> bool:
@@ -180,10 +179,8 @@ def _is_images(values: Any) -> bool:
 
 
 def _of_array(X: Any, estimator: Any, fitting: bool) -> Rows:
-    if isinstance(X, list | tuple) and np.asarray(X, dtype=object).ndim == 2 and _holds_texts(X):
-        X = np.asarray(X, dtype=object)  # else numbers beside texts become texts
     array = check_array(
-        X,
+        _of_lists(X) if isinstance(X, list | tuple) else X,
         dtype=None,
         ensure_all_finite="allow-nan",
         ensure_min_samples=2 if fitting else 1,
@@ -194,8 +191,10 @@ def _of_array(X: Any, estimator: Any, fitting: bool) -> Rows:
     return Rows("columns", columns, None, array.shape[1], array.shape[0])
 
 
-def _holds_texts(X: Sequence[Any]) -> bool:
-    return any(isinstance(cell, str) for row in X for cell in row)
+def _of_lists(X: Any) -> Any:
+    """Lists of rows as they are, but of objects where there are texts: numbers beside them would become texts."""
+    array = np.asarray(X, dtype=object)
+    return array if array.ndim == 2 and any(isinstance(cell, str) for cell in array.flat) else X
 
 
 def _checked(rows: Rows, estimator: Any, fitting: bool) -> Rows:

@@ -1,7 +1,7 @@
 """Tables of pandas, polars and everything that speaks Arrow: names, types, and how a column joins them. No values are copied."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, cast
@@ -57,11 +57,10 @@ def series_values(values: Any) -> list[Any] | npt.NDArray[Any] | None:
     if not _is_of_one_column(values):
         return None
     if hasattr(values, "to_pylist"):
-        found: list[Any] = values.to_pylist()
-        return found
+        return list(values.to_pylist())
     polars, pandas = loaded("polars"), loaded("pandas")
     if polars is not None and isinstance(values, polars.Series):
-        return values.to_list()
+        return list(values.to_list())
     if pandas is not None and isinstance(values, pandas.Series):
         return np.asarray(values)
     return None
@@ -160,7 +159,7 @@ def _prepared_pandas(table: Any) -> Any:
         elif isinstance(kind, pandas.PeriodDtype):
             changed[position] = column.dt.to_timestamp()
         elif isinstance(kind, pandas.IntervalDtype):
-            changed[position] = column.map(lambda cell: None if is_missing(cell) else str(cell))
+            changed[position] = pandas.Series(_shown(column))
         elif isinstance(kind, pandas.SparseDtype):
             changed[position] = column.sparse.to_dense()
         elif kind.kind == "m":
@@ -171,6 +170,10 @@ def _prepared_pandas(table: Any) -> Any:
     for position, column in changed.items():
         table.isetitem(position, column.array)  # an array: a series would be aligned with the index
     return table
+
+
+def _shown(cells: Iterable[Any]) -> list[str | None]:
+    return [None if is_missing(cell) else str(cell) for cell in cells]
 
 
 def _prepared_polars(table: Any) -> Any:

@@ -58,16 +58,18 @@ def train(
     params = {"test_size": None, **params}
     numbers_only, classes_only = _only(IGNRegressor, IGNClassifier, params), _only(IGNClassifier, IGNRegressor, params)
     if classes_only:
-        model = IGNClassifier(**params)._train_on(data, targets, {"data.task": "classification"})
+        model = IGNClassifier(**params)._train_on(  # pyright: ignore[reportPrivateUsage]
+            data, targets, {"data.task": "classification"}
+        )
     else:
         task = {"data.task": "regression"} if numbers_only else {}
-        model = IGNRegressor(**params)._train_on(data, targets, task)
+        model = IGNRegressor(**params)._train_on(data, targets, task)  # pyright: ignore[reportPrivateUsage]
     return _estimator(model, **params)
 
 
 def _estimator(model: Model, **params: Any) -> IGNRegressor | IGNClassifier:
     kind = IGNRegressor if model.classes is None else IGNClassifier
-    return kind._from_model(model, inputs_of(model), **params)
+    return kind._from_model(model, inputs_of(model), **params)  # pyright: ignore[reportPrivateUsage]
 
 
 def _only(kind: type[Any], other: type[Any], params: dict[str, Any]) -> set[str]:

@@ -120,13 +120,14 @@ class ClassNames:
                 # Numbered by `class_texts`, or not.
                 bare = [_NUMBERED.sub("", name, count=1) for name in core]
                 numbered = class_texts(np.asarray(bare, dtype=object)) == list(core)
-                return cls._sorted(bare if numbered else list(core), core, "category")
+                return cls._sorted(bare if numbered else core, core, "category")
 
     @classmethod
     def _sorted(cls, labels: Sequence[Any], core: Sequence[str], kind: str) -> Self:
+        names = list(core)
         found = np.asarray(labels, dtype=object if isinstance(labels[0], str) else None)
         order = np.argsort(found)
-        return cls(found[order], kind, [core[at] for at in order])
+        return cls(found[order], kind, [names[at] for at in order.tolist()])
 
     def codes(self, labels: Labels) -> npt.NDArray[np.intp]:
         """The position of each label among the classes.

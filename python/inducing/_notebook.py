@@ -100,9 +100,9 @@ def points_frame(points: Sequence[dict[str, Any]]) -> Any:
         own = {name: point[name] for name in _OF_POINT if name in point}
         nearest: list[dict[str, Any]] = point.get("nearest") or [{}]
         for near in nearest:
-            example: Any = near.get("example")
+            example: dict[str, Any] | str | None = near.get("example")
             known = {name: near.get(name) for name in _OF_NEAREST}
-            rows.append({**own, **known, **(dict(example) if isinstance(example, dict) else {})})
+            rows.append({**own, **known, **(example if isinstance(example, dict) else {})})
     frame = pandas.DataFrame(rows)
     for name in frame.columns:
         # All values come as texts.

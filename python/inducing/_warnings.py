@@ -8,22 +8,6 @@ from collections.abc import Iterable
 
 _PACKAGE = os.path.dirname(__file__) + os.sep
 
-# Said of data that is as it should be: shown with `verbose`, and no warning.
-_INFORMATION = re.compile(
-    r"predictions and intervals stay"
-    r"|is modelled on an? "
-    r"|missing values? (is|are) filled in"
-    r"|(is constant|has no value) in the training rows and is not used"
-    r"|is read word by word"
-    r"|have an indicator of their own"
-    r"|have the same values"
-    r"|rows? without target (is|are) not used"
-    r"|is learned as classes"
-    r"|rows have dates"
-    r"|inducing points were far from all features and were reinitialised"
-    r"|training, \d+ validation and \d+ test rows"
-)
-
 # The core speaks of the command's flags. A column's name may be anything but a backquote.
 _IN_PYTHON = (
     (re.compile(r"`--set (data\.columns)\.([^`=]+)=([a-z_]+)`"), r'`columns={"\2": "\3"}`'),
@@ -57,17 +41,11 @@ def in_python(message: str) -> str:
     return message
 
 
-def is_information(message: str) -> bool:
-    """Whether nothing is wrong."""
-    return _INFORMATION.search(message) is not None
-
-
 def warn_all(messages: Iterable[str]) -> None:
     """Each message once, as a warning at the line that called the package."""
     level = _caller()
     for message in dict.fromkeys(messages):
-        if not is_information(message):
-            warnings.warn(in_python(message), InducingWarning, stacklevel=level)
+        warnings.warn(in_python(message), InducingWarning, stacklevel=level)
 
 
 def _caller() -> int:
