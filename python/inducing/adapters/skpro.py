@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import clone
 
 from .._regressor import IGNRegressor
 
@@ -55,33 +56,31 @@ class IGNProbaRegressor(BaseProbaRegressor):
         super().__init__()
 
     def _fit(self, X: Any, y: Any, C: Any = None) -> "IGNProbaRegressor":
-        from sklearn.base import clone
-
         self.estimator_ = clone(self.estimator) if self.estimator is not None else IGNRegressor()
-        self.estimator_.fit(X, y)
+        self.estimator_.fit(_named(X), y)
         self._names = list(y.columns)
         return self
 
     def _predict(self, X: Any) -> Any:
-        return pd.DataFrame(self.estimator_.predict(X), index=X.index, columns=self._names)
+        return pd.DataFrame(self.estimator_.predict(_named(X)), index=X.index, columns=self._names)
 
     def _predict_var(self, X: Any) -> Any:
-        _, std = self.estimator_.predict(X, return_std=True)
+        _, std = self.estimator_.predict(_named(X), return_std=True)
         return pd.DataFrame(std**2, index=X.index, columns=self._names)
 
     def _predict_quantiles(self, X: Any, alpha: list[float]) -> Any:
-        values = self.estimator_.predict_quantiles(X, alpha)  # [N, C, Q]
+        values = self.estimator_.predict_quantiles(_named(X), alpha)  # [N, C, Q]
         columns = pd.MultiIndex.from_product([self._names, alpha])
         return pd.DataFrame(values.reshape(len(X), -1), index=X.index, columns=columns)
 
     def _predict_interval(self, X: Any, coverage: list[float]) -> Any:
         ends = [end for share in coverage for end in ((1 - share) / 2, (1 + share) / 2)]
-        values = self.estimator_.predict_quantiles(X, ends)
+        values = self.estimator_.predict_quantiles(_named(X), ends)
         columns = pd.MultiIndex.from_product([self._names, coverage, ["lower", "upper"]])
         return pd.DataFrame(values.reshape(len(X), -1), index=X.index, columns=columns)
 
     def _predict_proba(self, X: Any) -> Any:
-        values = self.estimator_.predict_quantiles(X, _PROBABILITIES)  # [N, C, Q]
+        values = self.estimator_.predict_quantiles(_named(X), _PROBABILITIES)  # [N, C, Q]
         # At a bound quantiles meet, and a histogram has no bins of no width.
         width = 1e-9 * np.maximum(np.abs(values).max(axis=-1, keepdims=True), 1e-9)
         values = np.maximum.accumulate(values, axis=-1) + width * np.arange(values.shape[-1])
@@ -96,4 +95,12 @@ class IGNProbaRegressor(BaseProbaRegressor):
     def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:
         """Small settings for skpro's own checks."""
         quick = {"train.pretrain_epochs": 2, "train.pretrain_min_steps": 0, "gp.inducing": 8}
-        return [{"estimator": IGNRegressor(preset="single", config=quick)}]
+        return [
+            {"estimator": IGNRegressor(preset="single", config=quick)},
+            {"estimator": IGNRegressor(preset="single", neighbours=False, config=quick)},
+        ]
+
+
+def _named(X: Any) -> Any:
+    """With texts as names of columns, which skpro does not ask for."""
+    return X.set_axis([str(name) for name in X.columns], axis=1)

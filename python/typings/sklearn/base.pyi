@@ -1,6 +1,10 @@
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from .utils import Tags
+
+_Estimator = TypeVar("_Estimator")
+
+def clone(estimator: _Estimator) -> _Estimator: ...
 
 class BaseEstimator:
     def get_params(self, deep: bool = ...) -> dict[str, Any]: ...
