@@ -9,7 +9,6 @@
 True
 """
 
-from ._base import BaseIGN
 from ._classifier import IGNClassifier
 from ._core import __version__
 from ._io import load, train
@@ -19,7 +18,6 @@ from ._table import PredictionTable
 from ._warnings import InducingWarning
 
 __all__ = [
-    "BaseIGN",
     "Explanation",
     "IGNClassifier",
     "IGNRegressor",

@@ -116,9 +116,7 @@ def _kind(cell: object, name: str, row: int) -> str:
         raise ValueError(f"{_COMPLEX}column `{name}`, row {row}: {cell}")
     if isinstance(cell, bytes):
         return "bytes"
-    raise TypeError(
-        f"column `{name}`, row {row}: argument must be a string or a number, not {type(cell).__name__}"
-    )
+    raise TypeError(f"column `{name}`, row {row}: argument must be a string or a number, not {type(cell).__name__}")
 
 
 def _of_objects(cells: list[Any], name: str) -> Column:

@@ -11,16 +11,18 @@ from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import BaseIGN, Target, check_lengths, check_weights
+from ._base import ImageLabels, Target
 from ._cells import Column
+from ._checks import check_lengths, check_weights
 from ._core import Model
 from ._data import free_name, read_rows
 from ._labels import ClassNames, Labels, check_labels
+from ._persistence import PersistentIGN
 
 Floats = npt.NDArray[np.float64]
 
 
-class IGNClassifier(ClassifierMixin, BaseIGN):
+class IGNClassifier(ClassifierMixin, PersistentIGN):
     """Classification with calibrated probabilities: an inducing Gaussian process network.
 
     It reads tables as they are (numbers, texts, categories, dates, missing values), lists of texts, and images.
@@ -57,7 +59,7 @@ class IGNClassifier(ClassifierMixin, BaseIGN):
     random_state : int, RandomState, Generator or None, default=None
         Seed. None: that of the configuration, so that the same call gives the same model.
     n_jobs : int or None, default=None
-        Threads. None: ``RAYON_NUM_THREADS`` or ``OMP_NUM_THREADS`` if set, else all cores; -1: all cores. Results do not depend on it.
+        Threads; results do not depend on them. None: ``RAYON_NUM_THREADS`` or ``OMP_NUM_THREADS`` if set, else all cores; -1: all
     verbose : int, default=0
         1 shows progress and all notices.
     warm_start : bool, default=False
@@ -136,8 +138,8 @@ class IGNClassifier(ClassifierMixin, BaseIGN):
         Parameters
         ----------
         X : table, array, texts, images or path of a file
-            pandas, polars, pyarrow, DuckDB, anything with ``__arrow_c_stream__``; numpy arrays; a dict of columns; a list of texts;
-            images as uint8 of shape (n, height, width) or (n, height, width, 3).
+            pandas, polars, pyarrow, DuckDB, anything with ``__arrow_c_stream__``; numpy arrays; a dict of columns; a list of
+            texts; images as uint8 of shape (n, height, width) or (n, height, width, 3).
         y : array-like of shape (n_samples,), or str
             Labels: texts, numbers or booleans. Or the name of a column of X.
         sample_weight : array-like of shape (n_samples,), optional
@@ -150,9 +152,7 @@ class IGNClassifier(ClassifierMixin, BaseIGN):
         self
         """
         if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-            )
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         rows = read_rows(X, self, fitting=True)
         weights = check_weights(sample_weight, rows.length)
         if isinstance(y, str):
@@ -248,7 +248,8 @@ class IGNClassifier(ClassifierMixin, BaseIGN):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        logarithm: Floats = np.log(self.predict_proba(X))
+        with np.errstate(divide="ignore"):  # log 0
+            logarithm: Floats = np.log(self.predict_proba(X))
         return logarithm
 
     def set_threshold(self, threshold: float) -> Self:
@@ -275,11 +276,12 @@ class IGNClassifier(ClassifierMixin, BaseIGN):
         self._names.codes(labels)  # refuses unknown ones
         return {self._model.targets[0]: self._names.column(labels)}
 
-    def _target_classes(self, y: Any) -> tuple[npt.NDArray[np.uint32], list[str]]:
+    def _target_classes(self, y: Any) -> ImageLabels:
         return self._names.codes(check_labels(y)).astype(np.uint32), self._names.texts
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
+        # Not `string`: that tag means lists of texts whose cells nobody looks at, and here a column of several types is refused.
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.three_d_array = True

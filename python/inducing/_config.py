@@ -43,9 +43,7 @@ def value(given: Any) -> str:
         return "{" + ", ".join(pairs) + "}"
     if isinstance(given, np.ndarray | Sequence):
         return "[" + ", ".join(value(one) for one in cast("Sequence[Any]", given)) + "]"
-    raise TypeError(
-        f"a setting is a number, a text, a boolean, a list or a dict of them, got {type(given).__name__}"
-    )
+    raise TypeError(f"a setting is a number, a text, a boolean, a list or a dict of them, got {type(given).__name__}")
 
 
 def _text(text: str) -> str:

@@ -1,7 +1,6 @@
 """What users call X becomes :class:`Rows`, and rows with or without a target a data set of the core."""
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
@@ -24,6 +23,7 @@ from ._frames import (
     series_values,
     with_columns,
 )
+from ._warnings import warn_all
 
 Kind: TypeAlias = Literal["columns", "table", "images", "file"]
 
@@ -230,10 +230,10 @@ def check_names(estimator: Any, names: Names | None) -> None:
     if names is None or fitted is None:
         kind = type(estimator).__name__
         if names is not None:
-            warnings.warn(f"X has feature names, but {kind} was fitted without feature names", stacklevel=5)
+            warn_all([f"X has feature names, but {kind} was fitted without feature names"], UserWarning)
         elif fitted is not None:
             text = f"X does not have valid feature names, but {kind} was fitted with feature names"
-            warnings.warn(text, stacklevel=5)
+            warn_all([text], UserWarning)
         return
     if list(names) == list(fitted):
         return

@@ -149,7 +149,7 @@ def _prepared_pandas(table: Any) -> Any:
     changed: dict[Any, Any] = {}
     for position, (name, kind) in enumerate(table.dtypes.items()):
         column = table.iloc[:, position]
-        if kind == object:
+        if kind == np.dtype(object):
             values = as_column(column.to_numpy(), str(name))
             changed[position] = pandas.Series(values)
         elif isinstance(kind, pandas.CategoricalDtype):

@@ -13,7 +13,8 @@ from ._regressor import IGNRegressor
 def load(path: str | os.PathLike[str]) -> IGNRegressor | IGNClassifier:
     """The fitted estimator of a model file, written by `save` or by ``ign train``.
 
-    Columns are found by their names, and there may be others. Parameters are the defaults; `config_` has the settings of training.
+    Columns are found by their names, and there may be others. Parameters are the defaults; `config_` has the settings of
+    training.
 
     Parameters
     ----------

@@ -9,16 +9,18 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array
 
-from ._base import BaseIGN, Target, check_lengths, check_weights
+from ._base import Target
 from ._cells import Column
+from ._checks import check_lengths, check_weights
 from ._config import seed_of
 from ._core import Model
 from ._data import free_name, read_rows
+from ._persistence import PersistentIGN
 
 Floats = npt.NDArray[np.float64]
 
 
-class IGNRegressor(RegressorMixin, BaseIGN):
+class IGNRegressor(RegressorMixin, PersistentIGN):
     """Regression with calibrated uncertainty: an inducing Gaussian process network.
 
     A neural encoder maps each row to features, a Gaussian process with learned inducing points predicts from them, and training
@@ -52,7 +54,7 @@ class IGNRegressor(RegressorMixin, BaseIGN):
     random_state : int, RandomState, Generator or None, default=None
         Seed. None: that of the configuration, so that the same call gives the same model.
     n_jobs : int or None, default=None
-        Threads. None: ``RAYON_NUM_THREADS`` or ``OMP_NUM_THREADS`` if set, else all cores; -1: all cores. Results do not depend on it.
+        Threads; results do not depend on them. None: ``RAYON_NUM_THREADS`` or ``OMP_NUM_THREADS`` if set, else all cores; -1: all
     verbose : int, default=0
         1 shows progress and all notices.
     warm_start : bool, default=False
@@ -128,7 +130,8 @@ class IGNRegressor(RegressorMixin, BaseIGN):
         Parameters
         ----------
         X : table, array, texts or path of a file
-            pandas, polars, pyarrow, DuckDB, anything with ``__arrow_c_stream__``; numpy arrays; a dict of columns; a list of texts.
+            pandas, polars, pyarrow, DuckDB, anything with ``__arrow_c_stream__``; numpy arrays; a dict of columns; a list of
+            texts.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), or str
             Target, or the name of a column of X.
         sample_weight : array-like of shape (n_samples,), optional
@@ -141,9 +144,7 @@ class IGNRegressor(RegressorMixin, BaseIGN):
         self
         """
         if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-            )
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         rows = read_rows(X, self, fitting=True)
         if isinstance(y, str):
             columns, names, single = dict[str, Column](), [y], True
@@ -287,6 +288,7 @@ class IGNRegressor(RegressorMixin, BaseIGN):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
+        # Not `string`: that tag means lists of texts whose cells nobody looks at, and here a column of several types is refused.
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.target_tags.multi_output = True

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse
 from sklearn.exceptions import NotFittedError
 
-from inducing import IGNClassifier, IGNRegressor, _base, _core, load, train
+from inducing import IGNClassifier, IGNRegressor, _core, _persistence, load, train
 
 ROWS = np.random.default_rng(0).normal(size=(40, 3))
 TARGET = ROWS[:, 0]
@@ -163,9 +163,9 @@ def test_methods_need_a_fit() -> None:
 
 def test_a_pickle_of_a_newer_format_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     model = IGNRegressor(preset="single").fit(ROWS, TARGET)
-    monkeypatch.setattr(_base, "PICKLE_FORMAT", 2)
+    monkeypatch.setattr(_persistence, "PICKLE_FORMAT", 2)
     newer = pickle.dumps(model)
-    monkeypatch.setattr(_base, "PICKLE_FORMAT", 1)
+    monkeypatch.setattr(_persistence, "PICKLE_FORMAT", 1)
     with pytest.raises(ValueError, match=r"in format 2; inducing .* reads formats up to 1\nhint: upgrade"):
         pickle.loads(newer)
 
@@ -189,3 +189,16 @@ def test_what_a_callback_raises_ends_the_training() -> None:
     data = _core.Dataset.from_columns([("x", ROWS[:, 0].copy()), ("y", TARGET.copy())])
     with pytest.raises(RuntimeError, match="no more"):
         _core.fit(data, ["y"], on_progress=angry)
+
+
+def test_hints_are_pythons() -> None:
+    frame = pd.DataFrame({"x": TARGET, "y": ["a", "b"] * 20})
+    with pytest.raises(ValueError, match="hint: use `IGNClassifier`"):
+        IGNRegressor(preset="single").fit(frame, "y")
+    with pytest.raises(ValueError, match="`bounds`"):
+        IGNRegressor(preset="single", bounds=(0, 1)).fit(ROWS, TARGET)
+    # A warning about names stands at the line of the call.
+    model = IGNRegressor(preset="single").fit(frame[["x"]], TARGET)
+    with pytest.warns(UserWarning, match="does not have valid feature names") as told:
+        model.predict(frame[["x"]].to_numpy())
+    assert told[0].filename == __file__

@@ -35,7 +35,11 @@ LABELS: list[list[Any]] = [
 
 @pytest.mark.parametrize("labels", LABELS, ids=repr)
 def test_every_label_survives(labels: list[Any], quick: dict[str, Any], tmp_path: Path) -> None:
-    y = np.array(labels)[np.digitize(ROWS[:, 0], [-0.4, 0.4])] if len(labels) == 3 else np.array(labels)[(ROWS[:, 0] > 0).astype(int)]
+    y = (
+        np.array(labels)[np.digitize(ROWS[:, 0], [-0.4, 0.4])]
+        if len(labels) == 3
+        else np.array(labels)[(ROWS[:, 0] > 0).astype(int)]
+    )
     model = IGNClassifier(**quick).fit(ROWS, y)
     assert model.classes_.dtype == y.dtype
     assert np.array_equal(model.classes_, np.unique(y))
@@ -72,7 +76,11 @@ def test_texts_of_every_kind_are_labels(y: Any, quick: dict[str, Any]) -> None:
 
 
 def test_numbers_of_every_kind_are_labels(quick: dict[str, Any]) -> None:
-    for y in (pd.Series([1, 0] * 30, dtype="Int64"), pd.Series([True, False] * 30, dtype="boolean"), np.array([1, 0] * 30, dtype=object)):
+    for y in (
+        pd.Series([1, 0] * 30, dtype="Int64"),
+        pd.Series([True, False] * 30, dtype="boolean"),
+        np.array([1, 0] * 30, dtype=object),
+    ):
         model = IGNClassifier(**quick).fit(ROWS, y)
         assert model.classes_.tolist() == [0, 1]
 

@@ -176,7 +176,12 @@ def test_types_of_columns_are_kept(quick: dict[str, Any]) -> None:
     assert np.isfinite(model.predict(frame)).all()
     pd.testing.assert_frame_equal(frame, before)
     # As polars has it.
-    columns = pl.DataFrame({"code": pl.Series(["a", "b"] * 30, dtype=pl.Categorical), "took": pl.Series([datetime.timedelta(seconds=i) for i in range(60)])})
+    columns = pl.DataFrame(
+        {
+            "code": pl.Series(["a", "b"] * 30, dtype=pl.Categorical),
+            "took": pl.Series([datetime.timedelta(seconds=i) for i in range(60)]),
+        }
+    )
     model = IGNRegressor(**quick).fit(columns, np.arange(60) % 7)
     assert dict(model._model.columns)["code"] == "category"
 
@@ -242,7 +247,9 @@ def test_images_are_bytes_of_three_or_four_dimensions() -> None:
 
 
 def test_pipelines_searches_and_cross_validation_work(inputs: pd.DataFrame, price: pd.Series, quick: dict[str, Any]) -> None:
-    scale = make_column_transformer((StandardScaler(), ["area", "rooms"]), remainder="passthrough", verbose_feature_names_out=False)
+    scale = make_column_transformer(
+        (StandardScaler(), ["area", "rooms"]), remainder="passthrough", verbose_feature_names_out=False
+    )
     pipeline = make_pipeline(scale.set_output(transform="pandas"), IGNRegressor(**quick))
     assert len(cross_val_score(pipeline, inputs, price, cv=3, n_jobs=2)) == 3
     search = GridSearchCV(IGNRegressor(**quick), {"inducing": [4, 8]}, cv=2).fit(inputs, price)

@@ -87,7 +87,9 @@ def test_threads_change_nothing(inputs: pd.DataFrame, price: pd.Series) -> None:
     assert one == two
 
 
-def test_workers_share_the_cores(monkeypatch: pytest.MonkeyPatch, inputs: pd.DataFrame, price: pd.Series, quick: dict[str, Any]) -> None:
+def test_workers_share_the_cores(
+    monkeypatch: pytest.MonkeyPatch, inputs: pd.DataFrame, price: pd.Series, quick: dict[str, Any]
+) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     assert _config.thread_count(None) == 1
     assert _config.thread_count(5) == 5

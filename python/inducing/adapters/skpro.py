@@ -12,14 +12,10 @@ try:
     from skpro.distributions.qpd_histogram import HistogramQPD
     from skpro.regression.base import BaseProbaRegressor
 except ImportError as error:
-    raise ImportError(
-        f"the adapter needs skpro 2.16 or later, but: {error}\nhint: pip install 'inducing[skpro]'"
-    ) from error
+    raise ImportError(f"the adapter needs skpro 2.16 or later, but: {error}\nhint: pip install 'inducing[skpro]'") from error
 
 # Between neighbouring probabilities the distribution is uniform: denser at the ends, where densities change most.
-_PROBABILITIES = np.concatenate(
-    [[0.0005, 0.001, 0.0025, 0.005], np.linspace(0.01, 0.99, 99), [0.995, 0.9975, 0.999, 0.9995]]
-)
+_PROBABILITIES = np.concatenate([[0.0005, 0.001, 0.0025, 0.005], np.linspace(0.01, 0.99, 99), [0.995, 0.9975, 0.999, 0.9995]])
 
 
 class IGNProbaRegressor(BaseProbaRegressor):

@@ -1,0 +1,27 @@
+"""An exported model predicts without the package."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from inducing import IGNRegressor, _core
+
+pytestmark = pytest.mark.skipif(not hasattr(_core.Model, "export_onnx"), reason="the core exports no ONNX")
+
+
+def test_an_exported_model_says_the_same(tmp_path: Path) -> None:
+    onnxruntime: Any = pytest.importorskip("onnxruntime")
+    x = np.linspace(0, 6, 120)
+    X = pd.DataFrame({"a": x, "b": np.cos(x)})
+    model = IGNRegressor(preset="single", neighbours=False).fit(X, np.sin(x))
+    model.export_onnx(tmp_path / "wave.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "wave.onnx")
+    inputs = {one.name: X[one.name].to_numpy()[:, None] for one in session.get_inputs() if one.name in X}
+    kinds = {"tensor(float)": np.float32, "tensor(double)": np.float64}
+    inputs = {one.name: inputs[one.name].astype(kinds[one.type]) for one in session.get_inputs()}
+    names = [one.name for one in session.get_outputs()]
+    said = dict(zip(names, session.run(names, inputs), strict=True))
+    assert np.allclose(np.ravel(said["mean"]), model.predict(X), atol=1e-3)
