@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
@@ -15,7 +16,7 @@ from ._cells import Column, as_column
 from ._checks import check_lengths
 from ._config import seed_of, setting_lines, thread_count
 from ._core import Dataset, Model, fit
-from ._data import Rows, check_names, free_name, read_rows
+from ._data import TEXT, Rows, check_names, free_name, read_rows
 from ._frames import series_values
 from ._progress import Reporter
 from ._warnings import errors_in_python, warn_all
@@ -52,7 +53,8 @@ class BaseIGN(BaseEstimator):
     config: Mapping[str, Any] | None
 
     _model: Model
-    # The columns as the core knows them, and whether they are found by name among others.
+    # The columns as the core knows them, and whether they are found by name among others. Empty for a file of a model whose rows had
+    # no names: x0, x1, … are then found by position, and how many there were besides is not known.
     _columns: list[str]
     _by_name: bool
 
@@ -143,7 +145,7 @@ class BaseIGN(BaseEstimator):
             check_lengths(rows, len(column))
         if rows.kind in ("images", "file"):
             return rows.dataset(None, target)
-        if self._by_name and rows.names is not None:
+        if self._by_name and (rows.names is not None or not self._columns):
             return rows.dataset(None, target)
         check_names(self, rows.names)
         self._check_width(rows)
@@ -179,6 +181,8 @@ class BaseIGN(BaseEstimator):
 def inputs_of(model: Model) -> dict[str, Any]:
     """Attributes that describe the inputs of a model that was trained elsewhere."""
     names = [name for name, _ in model.columns]
+    if names == [TEXT] or all(re.fullmatch(r"x\d+", name) for name in names):
+        return {"_columns": [], "_by_name": True}
     state: dict[str, Any] = {"_columns": names, "_by_name": True}
     if names:
         state["n_features_in_"] = len(names)

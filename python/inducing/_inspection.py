@@ -80,7 +80,7 @@ class InspectableIGN(BaseIGN):
         rows = read_rows(X, self)
         if rows.kind in ("images", "file"):
             dataset = rows.dataset()
-        elif rows.names is not None:
+        elif rows.names is not None or (self._by_name and not self._columns):
             dataset = rows.dataset(None, in_memory=False)
         else:
             self._check_width(rows)

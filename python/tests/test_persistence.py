@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,18 @@ def test_a_file_finds_columns_by_name(model: IGNRegressor, houses: pd.DataFrame,
     shuffled = houses[houses.columns[::-1]]
     assert np.array_equal(again.predict(shuffled), model.predict(inputs))
     assert again.evaluate(houses) == model.evaluate(inputs, houses["price"])
+
+
+def test_a_file_of_a_model_of_arrays_finds_columns_by_position(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    X[:, [1, 3]] = 0.0  # constant columns are not in the file
+    model = IGNRegressor(preset="single").fit(X, X[:, 0])
+    model.save(tmp_path / "array.ign")
+    again = inducing.load(tmp_path / "array.ign")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(again.predict(X), model.predict(X))
+        assert again.predict_table(X).to_arrow().num_rows == 60
 
 
 def test_three_lines_of_python_from_a_file(houses: pd.DataFrame, tmp_path: Path) -> None:
