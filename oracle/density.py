@@ -50,6 +50,9 @@ class Scaled:
     def deviation_about(self, _mean):
         return self.std
 
+    def expected(self):
+        return self.mean
+
     def restored(self, shift, factor):
         """The density of shift + factor·y."""
         return Scaled(shift + factor * self.mean, factor * self.std, self.table)
@@ -81,6 +84,9 @@ class Mixture:
     def deviation_about(self, mean):
         """Root of the mean squared distance from a point of each row."""
         return np.sqrt((self.share * ((self.mean - mean[:, None]) ** 2 + self.std ** 2)).sum(1))
+
+    def expected(self):
+        return (self.share * self.mean).sum(1)
 
     def restored(self, shift, factor):
         """The density of shift + factor·y."""
@@ -151,8 +157,10 @@ class OnScale:
         outside = (lower is not None and y < lower) or (upper is not None and y > upper)
         return 0.0 * self.inner.pdf(y) if outside else self.inner.pdf(self.apply(y)) * self.slope(y)
 
-    def moments(self, mean, std):
-        """Mean and deviation [N]; those of the modelled scale, which are given, where nothing is cut off and nothing curved."""
+    def moments(self):
+        """Mean and deviation [N]; those of the modelled scale where nothing is cut off and nothing curved."""
+        mean = self.inner.expected()
+        std = self.inner.deviation_about(mean)
         low, high = self.inner.quantile(TAIL), self.inner.quantile(1 - TAIL)
         steps = [low + (high - low) / STEPS * i for i in range(STEPS + 1)]
         y, p = np.array([self.invert(u) for u in steps]), np.array([self.inner.cdf(u) for u in steps])     # [S + 1, N]

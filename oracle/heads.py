@@ -30,7 +30,7 @@ class Number:
         if "scale" not in target:
             return self
         density = OnScale(self.density, target["scale"])
-        mean, std = density.moments(self.mean, self.std)
+        mean, std = density.moments()
         return replace(self, mean=mean, std=std, std_latent=self.std_latent * std / self.std, density=density)
 
     def less_certain(self, target, t):

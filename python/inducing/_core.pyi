@@ -171,3 +171,52 @@ def fit(
     Signals are looked at and ``on_progress`` is called about every 20 ms, on the calling thread; what it raises ends the training.
     Bad input is a ``ValueError`` or ``FileNotFoundError`` with the command line's words, Ctrl-C a ``KeyboardInterrupt``.
     """
+
+class HeadObjective:
+    """Loss and gradients of batches of features; keeps its work space between calls."""
+
+    def __init__(self, kernel: str, *, link: str | None, coupling: str, jitter: float, precision: str) -> None: ...
+    def evaluate(
+        self,
+        phi: npt.NDArray[Any],
+        y: npt.NDArray[Any],
+        weights: Floats | None,
+        z: npt.NDArray[Any],
+        w: npt.NDArray[Any],
+        b: npt.NDArray[Any],
+        log_sigma: Floats | None,
+        log_kernel: tuple[float, float],
+        *,
+        gradient: bool,
+        threads: int,
+    ) -> tuple[float, float, tuple[npt.NDArray[Any], ...] | None]:
+        """Mean loss, utilisation, and the gradients by phi, z, w, b, log_sigma and log_kernel if they are asked for.
+
+        ``phi`` [N, D], ``y`` [N, C] (±1 for classes), ``z`` [M, D], ``w`` [D, C], ``b`` [C]: float32 or float64, as
+        ``precision`` says.
+        """
+
+class HeadPosterior:
+    """A conditioned process. Arrays are float32 or float64, as ``precision`` says."""
+
+    def __init__(
+        self,
+        kernel: str,
+        z: npt.NDArray[Any],
+        w: npt.NDArray[Any],
+        b: npt.NDArray[Any],
+        log_kernel: tuple[float, float],
+        *,
+        jitter: float,
+        precision: str,
+        threads: int,
+    ) -> None: ...
+    @property
+    def jitter(self) -> float: ...
+    def predict(self, phi: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Latent mean [N, C] and variance [N]."""
+    def whiten(self, phi: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Whitened coordinates [N, M] of features."""
+
+def head_probabilities(link: str, mean: Floats, var: Floats) -> Floats:
+    """Class probabilities [N, K] of latent means [N, C] with variances [N]."""

@@ -9,6 +9,7 @@ mod input;
 mod output_file;
 mod predictions;
 mod report_page;
+mod shards;
 mod signals;
 mod training;
 mod ui;
@@ -45,6 +46,8 @@ enum Command {
     Inspect(commands::inspect::Args),
     /// Write a page about models: scores, calibration, inducing points, feature space
     Report(commands::report::Args),
+    /// Write a model as an ONNX graph, which predicts without this program
+    Export(commands::export::Args),
     /// Show what is in a model file
     Info(commands::info::Args),
     /// Generate simulated data sets, fetch public ones, list both
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
         Command::Update(args) => commands::update::run(&args),
         Command::Inspect(args) => commands::inspect::run(&args),
         Command::Report(args) => commands::report::run(&args),
+        Command::Export(args) => commands::export::run(&args),
         Command::Info(args) => commands::info::run(&args),
         Command::Data(args) => commands::data::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),

@@ -95,9 +95,11 @@ pub(crate) fn in_place_of_ign(model: &Path, ending: &str) -> PathBuf {
     }
 }
 
-/// `prices.csv.gz` → `prices.ign`, in the current folder.
+/// `prices.csv.gz` and `prices/*.csv` → `prices.ign`, in the current folder.
 pub(crate) fn default_model_path(input: &str) -> PathBuf {
-    let name = Path::new(input).file_name().and_then(|n| n.to_str()).unwrap_or("model");
+    let names = Path::new(input).ancestors().filter_map(|path| path.file_name()?.to_str());
+    let mut names = names.filter(|name| !name.contains(['*', '?', '[']));
+    let name = names.next().unwrap_or("model");
     let stem = name.split('.').find(|part| !part.is_empty() && *part != "-").unwrap_or("model");
     PathBuf::from(format!("{stem}.ign"))
 }

@@ -15,6 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// What to predict with which model, and where to write it.
+#[derive(Clone, Copy)]
 pub(crate) struct PredictRequest<'a> {
     pub(crate) model: &'a Model,
     /// The model's file.
@@ -25,7 +26,7 @@ pub(crate) struct PredictRequest<'a> {
     pub(crate) output_format: Option<Format>,
     /// Columns of the input to copy.
     pub(crate) keep: &'a [String],
-    pub(crate) columns: PredictionColumns,
+    pub(crate) columns: &'a PredictionColumns,
     pub(crate) input_flags: &'a InputFlags,
     pub(crate) table_flags: &'a TableFlags,
 }

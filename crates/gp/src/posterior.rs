@@ -5,7 +5,7 @@ use crate::{Error, InducingPoints, Kernel};
 use linalg::gemm::{MOST_ROWS, Packed, Part, Plus, product};
 use linalg::threads::{both, in_pool};
 use linalg::vector::{dot, subtract_squared_norms};
-use linalg::{Cholesky, Mat, MatRef, Real};
+use linalg::{Cholesky, Mat, MatMut, MatRef, Real};
 
 /// Rows that are predicted at a time: `K_z* [512, 256]` in f64 stays in a level-2 cache.
 const BLOCK: usize = 256;
@@ -127,6 +127,67 @@ impl<T: Real> Posterior<T> {
         let threads = if n > BLOCK { self.threads } else { 1 };
         in_pool(threads, || self.predict_into(phi, &mut latent.mean, &mut latent.var, threads));
         latent
+    }
+
+    /// Features in the whitened coordinates of the inducing points, row-major `[N, M]`: O(N(M² + MD)), in blocks of rows.
+    ///
+    /// ```text
+    /// Aᵀ = K_*z L⁻ᵀ     L Lᵀ = K_zz + εI
+    /// ```
+    /// There the prior of the process at Z is a standard normal distribution. So `var f = k** − ‖a‖²`, and where the
+    /// pseudo-labels are `r + L v` the mean is `K_*z K_zz⁻¹ r + Aᵀ v`. A row that holds a NaN has NaN for coordinates.
+    ///
+    /// ```
+    /// # use inducing_gp::{InducingPoints, Kernel, Posterior};
+    /// let inducing = InducingPoints::<f64>::new(&[0.0, 3.0], &[1.0], &[0.0]);
+    /// let posterior = Posterior::new(Kernel::paper(), inducing, 1e-9, 1)?;
+    /// let a = posterior.whiten(&[0.5], 1);
+    /// let var = posterior.predict(&[0.5], 1).var[0];
+    /// assert!((1.0 - a[0] * a[0] - a[1] * a[1] - var).abs() < 1e-12);
+    /// # Ok::<(), inducing_gp::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// When `phi` is not `[n, D]`.
+    pub fn whiten(&self, phi: &[T], n: usize) -> Vec<T> {
+        assert_eq!(phi.len(), n * self.inducing.dim(), "phi is [N, D]");
+        let mut whitened = vec![T::default(); n * self.inducing.len()];
+        let threads = if n > BLOCK { self.threads } else { 1 };
+        in_pool(threads, || self.whiten_into(phi, &mut whitened, threads));
+        whitened
+    }
+
+    /// Halves the rows like [`predict_into`](Self::predict_into).
+    fn whiten_into(&self, phi: &[T], whitened: &mut [T], threads: usize) {
+        let (m, d) = (self.inducing.len(), self.inducing.dim());
+        let blocks = (whitened.len() / m).div_ceil(BLOCK);
+        if threads > 1 && blocks > 1 {
+            let middle = blocks / 2 * BLOCK;
+            let (left, right) = whitened.split_at_mut(middle * m);
+            let (left_phi, right_phi) = phi.split_at(middle * d);
+            both(
+                threads,
+                || self.whiten_into(left_phi, left, threads / 2),
+                || self.whiten_into(right_phi, right, threads - threads / 2),
+            );
+            return;
+        }
+        let mut k_zx = Mat::zeros(m, BLOCK);
+        let mut slopes = self.kernel.needs_slopes().then(|| Mat::zeros(m, BLOCK));
+        for (phi, whitened) in phi.chunks(BLOCK * d).zip(whitened.chunks_mut(BLOCK * m)) {
+            let n = whitened.len() / m;
+            let phi = MatRef::from_column_major_slice(phi, d, n);
+            let mut k_zx = k_zx.as_mut().subcols_mut(0, n);
+            let h = slopes.as_mut().map(|h| h.as_mut().subcols_mut(0, n));
+            self.kernel.gram(&self.left, phi, k_zx.as_mut(), h, 1);
+            let mut a = MatMut::from_column_major_slice_mut(whitened, m, n); // [M, N]
+            for start in (0..m).step_by(STRIP) {
+                let (rows, end) = (STRIP.min(m - start), m.min(start + STRIP));
+                let a = a.as_mut().submatrix_mut(start, 0, rows, n);
+                let k_zx = k_zx.as_ref().subrows(0, end);
+                self.inverse.times((start, 0), a, Part::All, Plus::Nothing, k_zx, T::from_f64(1.0));
+            }
+        }
     }
 
     /// Halves the rows until one thread is left for a part; blocks do not depend on the number of threads.

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::output_file::check_writable;
 use crate::training::run_args::RunArgs;
 use crate::training::train_run::{TrainRun, print_report_path};
+use crate::training::world::Processes;
 use crate::ui::output::print;
 use data::Simulated;
 use inducing::config::ProblemKind;
@@ -42,6 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         config: &config,
         out: &args.out,
         args: &run,
+        processes: &Processes::alone(),
         cross_validation: None,
     }
     .run()?;

@@ -5,6 +5,7 @@ pub(crate) mod config;
 pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod evaluate;
+pub(crate) mod export;
 pub(crate) mod info;
 pub(crate) mod inspect;
 pub(crate) mod man;

@@ -6,7 +6,9 @@ use crate::input::flags::{
 };
 use crate::output_file::check_table_output;
 use crate::predictions::PredictRequest;
+use crate::shards::{self, ShardPart};
 use crate::ui::output::note;
+use crate::ui::text::count;
 use data::Format;
 use inducing::Model;
 use inducing::model::{ColumnRequest, PredictionColumns};
@@ -22,6 +24,13 @@ pub(crate) struct Args {
     /// Where to write: .csv, .parquet or .jsonl, also .gz; `-` is CSV to standard output
     #[arg(short, long, visible_alias = "output", default_value = "-")]
     out: String,
+    /// Write one output for each file of the input into this folder, under the same names; those that are there already stay, so that
+    /// the same command goes on where it was stopped
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    out_dir: Option<PathBuf>,
+    /// Of the files, only every N-th from the I-th on, such as 1/8: each task of a job array takes its own
+    #[arg(long, value_name = "I/N", requires = "out_dir", value_parser = ShardPart::parse)]
+    shard: Option<ShardPart>,
     /// Which columns to write, separated by commas: row, mean, std, std_latent, familiarity; of classes row, label, p, latent_mean,
     /// latent_std, familiarity; `all` is all of them but the row [default: mean, 90 % interval, std, familiarity; label, p, familiarity]
     #[arg(long, value_delimiter = ',', default_value = "default", hide_default_value = true)]
@@ -94,7 +103,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             explain: args.explain,
         },
     )?;
-    let columns = match (args.digits, is_text(&args.out, args.output_format)) {
+    // Of a folder, formats are those of the files, which text suits best where it is unknown.
+    let text = args.out_dir.is_some() && args.output_format != Some(Format::Parquet)
+        || args.out_dir.is_none() && is_text(&args.out, args.output_format);
+    let columns = match (args.digits, text) {
         (Some(digits), _) => columns.with_digits(Some(usize::from(digits))),
         (None, true) => columns,
         (None, false) => columns.with_digits(None),
@@ -106,15 +118,18 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         out: &args.out,
         output_format: args.output_format,
         keep: &args.keep,
-        columns,
+        columns: &columns,
         input_flags: &args.input_flags,
         table_flags: &args.table_flags,
     };
-    let predicted = request.run()?;
+    let (predicted, into) = match &args.out_dir {
+        Some(folder) => (shards::run(&request, folder, args.shard)?, folder.display().to_string()),
+        None => (request.run()?, args.out.clone()),
+    };
     if !args.quiet {
         predicted.notes.iter().for_each(|text| note(text));
-        if args.out != "-" {
-            eprintln!("{} rows predicted into {}", predicted.rows, args.out);
+        if into != "-" {
+            eprintln!("{} predicted into {into}", count(predicted.rows, "row"));
         }
     }
     Ok(())

@@ -7,6 +7,7 @@ use crate::output_file::{check_not_input, check_writable, default_model_path, re
 use crate::training::cross_validation;
 use crate::training::run_args::{Assignments, RunArgs};
 use crate::training::train_run::{TrainRun, print_report_path};
+use crate::training::world::Processes;
 use data::{DatasetPart, Task};
 use inducing::config::{Bounds, Threshold};
 use inducing::{Dataset, Settings, Trainer};
@@ -54,6 +55,10 @@ pub(crate) struct Args {
     /// Column whose equal values stay in one part, such as a household or a patient; it is no input
     #[arg(long, value_name = "COLUMN")]
     group: Option<String>,
+    /// Memory that the table may take, such as 2GiB: networks learn from a larger one in the files, and keep a sample of it [default:
+    /// half of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    memory: Option<u64>,
     /// Column with the weight of each row in losses, calibration and scores; it is no input
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
@@ -90,31 +95,45 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    args.run.check()?;
+    let processes = Processes::join()?;
+    let result = train(args, &processes);
+    processes.leave(&result);
+    result
+}
+
+fn train(args: &Args, processes: &Processes) -> Result<(), Failure> {
+    let run = args.run.of_processes(processes);
+    run.check()?;
     let out = args.out.clone().unwrap_or_else(|| default_model_path(&args.input));
     for written in [out.clone(), report_path(&out)] {
         check_not_input(&written, &[Path::new(&args.input)])?;
     }
-    args.run.threads();
-    let settings = args.run.settings(&args.assignments())?;
+    run.threads();
+    let settings = run.settings(&args.assignments())?;
     let data = args.dataset(&settings, &out)?;
     let trainer = Trainer::new(&data).settings(settings);
     let notices = trainer.notices()?;
     let (prepared, config) = trainer.prepare()?;
     if let Some(folds) = args.folds {
+        if processes.are_several() {
+            return Err(Failure::Usage(
+                "folds are not parted among the processes of `mpirun`\nhint: leave `--folds` out, or start one process".into(),
+            ));
+        }
         let folds = [folds, args.repeats];
-        return cross_validation::run(&data, prepared, notices, &config, folds, &out, &args.run);
+        return cross_validation::run(&data, prepared, notices, &config, folds, &out, &run);
     }
-    let run = TrainRun {
+    let whole = TrainRun {
         data: &data,
         prepared,
         notices,
         config: &config,
         out: &out,
-        args: &args.run,
+        args: &run,
+        processes,
         cross_validation: None,
     };
-    print_report_path(run.run()?.as_deref(), &args.run)
+    print_report_path(whole.run()?.as_deref(), &run)
 }
 
 impl Args {
@@ -165,7 +184,10 @@ impl Args {
                     )));
                 }
                 reader.table = config.read_options(&reader.table);
-                let data = reader.read_all(inputs)?;
+                let mut data = reader.read_all(inputs)?;
+                if let Some(bytes) = self.memory.or_else(free_memory) {
+                    data = data.within_memory(bytes);
+                }
                 let target = if config.target.is_empty() { data.targets().to_vec() } else { config.target };
                 if target.is_empty() {
                     return Err(Failure::Usage(format!(
@@ -195,6 +217,35 @@ impl Args {
         check_writable(out)?;
         Ok(reader.read_all(inputs)?)
     }
+}
+
+/// `2GiB`, `500MB` or a number of bytes.
+fn memory(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let unit: f64 = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "kb" => 1e3,
+        "mb" => 1e6,
+        "gb" => 1e9,
+        "tb" => 1e12,
+        "kib" | "k" => 1024.0,
+        "mib" | "m" => 1_048_576.0,
+        "gib" | "g" => 1_073_741_824.0,
+        "tib" | "t" => 1_099_511_627_776.0,
+        _ => 0.0,
+    };
+    match digits.trim().parse::<f64>() {
+        Ok(count) if count * unit >= 1.0 && count.is_finite() => Ok((count * unit) as u64),
+        _ => Err(format!("`{text}` is no size: write 2GiB, 500MB or a number of bytes")),
+    }
+}
+
+/// Half of the memory that programs can still have, where the system says how much that is.
+fn free_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024 / 2)
 }
 
 fn bounds(text: &str) -> Result<String, String> {

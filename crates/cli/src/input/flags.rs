@@ -1,6 +1,7 @@
 //! Flags that several commands share.
 
 use crate::failure::Failure;
+use crate::training::world::Processes;
 use data::{Format, ImageSize, ReadOptions};
 use inducing::Model;
 use inducing::model::Decision;
@@ -18,6 +19,13 @@ pub(crate) struct ThreadFlags {
 }
 
 impl ThreadFlags {
+    /// The same where several processes share the cores of a machine.
+    pub(crate) fn shared_by(self, processes: &Processes) -> Self {
+        let all = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let share = || u16::try_from(processes.threads(all)).unwrap_or(u16::MAX);
+        Self { threads: self.threads.or_else(|| processes.are_several().then(share)) }
+    }
+
     /// The number, after making the global pool of that size.
     pub(crate) fn start(self) -> usize {
         let all = std::thread::available_parallelism().map_or(1, |n| n.get());

@@ -5,6 +5,7 @@
 
 use super::run_args::RunArgs;
 use super::train_run::{TrainRun, print_report_path};
+use super::world::Processes;
 use crate::failure::Failure;
 use crate::output_file::{beside, check_writable};
 use crate::signals;
@@ -109,7 +110,8 @@ pub(crate) fn run(
     records.sort_by_key(|record| (record.repeat, record.fold));
     let scores = summarise(&records, [folds, repeats], args)?;
     let args = &args.resuming_from(out);
-    let run = TrainRun { data, prepared: whole, notices, config, out, args, cross_validation: Some(scores) };
+    let (processes, cross_validation) = (&Processes::alone(), Some(scores));
+    let run = TrainRun { data, prepared: whole, notices, config, out, args, processes, cross_validation };
     print_report_path(run.run()?.as_deref(), args)
 }
 

@@ -4,3 +4,4 @@ pub(crate) mod cross_validation;
 pub(crate) mod run_args;
 pub(crate) mod train_run;
 pub(crate) mod trials;
+pub(crate) mod world;

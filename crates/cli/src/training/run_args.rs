@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::input::flags::ThreadFlags;
 use crate::input::read_text;
 use crate::output_file::checkpoint_path;
+use crate::training::world::Processes;
 use crate::ui::output::note;
 use crate::ui::progress::Progress;
 use inducing::Settings;
@@ -104,6 +105,12 @@ impl RunArgs {
     /// The number of threads, after starting them.
     pub(crate) fn threads(&self) -> usize {
         self.threads.start()
+    }
+
+    /// As one of several processes: all but the first are silent, and those of a machine share its cores.
+    pub(crate) fn of_processes(&self, processes: &Processes) -> Self {
+        let own = Self { threads: self.threads.shared_by(processes), ..self.clone() };
+        if processes.is_first() { own } else { Self { quiet: true, json: false, dashboard: false, ..own } }
     }
 
     pub(crate) fn no_report(&self) -> bool {

@@ -1,6 +1,7 @@
 //! One training run: progress, checkpoints, the model file, the report.
 
 use super::run_args::RunArgs;
+use super::world::{Processes, load_checkpoints, remove_checkpoints};
 use crate::failure::Failure;
 use crate::output_file::{check_writable, checkpoint_path, report_path};
 use crate::report_page::write_training_report;
@@ -12,7 +13,7 @@ use crate::ui::text::count;
 use crate::ui::times::Times;
 use data::{Notice, Transform};
 use inducing::dataset::{Prepared, Schema};
-use inducing::train::{Checkpoint, Event, Fit};
+use inducing::train::{Event, Fit};
 use inducing::{Config, Dataset, Model, Trainer};
 use report::ROUGH_CALIBRATION;
 use std::collections::BTreeMap;
@@ -27,6 +28,8 @@ pub(crate) struct TrainRun<'a> {
     pub(crate) config: &'a Config,
     pub(crate) out: &'a Path,
     pub(crate) args: &'a RunArgs,
+    /// Who trains.
+    pub(crate) processes: &'a Processes,
     /// Scores of the cross-validation before it, to print with the result.
     pub(crate) cross_validation: Option<serde_json::Value>,
 }
@@ -34,8 +37,8 @@ pub(crate) struct TrainRun<'a> {
 impl TrainRun<'_> {
     /// Trains, saves, prints the scores and writes the report. Returns the report's path, which is printed last.
     pub(crate) fn run(self) -> Result<Option<PathBuf>, Failure> {
-        let Self { data, ref prepared, ref notices, config, out, args, .. } = self;
-        let page = (!args.no_report()).then(|| report_path(out));
+        let Self { data, ref prepared, ref notices, config, out, args, processes, .. } = self;
+        let page = (!args.no_report() && processes.is_first()).then(|| report_path(out));
         if let Some(page) = &page {
             check_writable(page)?;
         }
@@ -45,14 +48,18 @@ impl TrainRun<'_> {
         notices.iter().chain(&prepared.notices).for_each(|notice| progress.note(&notice.to_string()));
         describe(prepared, config, &progress);
         progress.in_units(unit(&prepared.schema));
-        let checkpoint = checkpoint_path(out);
+        let checkpoint = processes.checkpoint_path(checkpoint_path(out));
         let fingerprint = prepared.fingerprint();
-        let resume =
-            if args.resume() { Some(Checkpoint::load(&checkpoint, config, &fingerprint)?) } else { None };
+        let resume = if args.resume() {
+            Some(load_checkpoints(&checkpoint_path(out), config, &fingerprint)?)
+        } else {
+            None
+        };
         signals::watch("saving a checkpoint");
         let mut saved = Instant::now();
         let mut times = if args.resume() { Times::load(out) } else { Times::new() };
-        let fit = prepared.fit(config, threads, resume, &mut |event| {
+        let together = processes.collective();
+        let fit = prepared.fit_together(together, config, threads, resume, &mut |event| {
             progress.show(&event);
             times.on_event(&event);
             if let Event::Checkpoint(state) = event
@@ -71,28 +78,34 @@ impl TrainRun<'_> {
             Fit::Finished(model) => model,
             Fit::Interrupted(state) => {
                 state.save(&checkpoint, config, &fingerprint)?;
+                if !processes.is_first() {
+                    return Err(Failure::Interrupted);
+                }
                 times.save(out)?;
                 let checkpoint = checkpoint.display();
                 eprintln!("stopped; continue with the same command and `--resume` (checkpoint {checkpoint})");
                 return Err(Failure::Interrupted);
             }
         };
-        model.save(out)?;
-        // It has done its work; a leftover would only mislead.
-        let _ = std::fs::remove_file(&checkpoint);
-        times.save(out)?;
+        let refit = prepared.refit_config(config);
+        if processes.is_first() {
+            model.save(out)?;
+            remove_checkpoints(&checkpoint_path(out));
+            times.save(out)?;
+        }
         if let Some(page) = &page {
             write_training_report(&model, prepared, data, out, &times, page)?;
         }
-        let refit = prepared.refit_config(config);
-        self.print_result(&model, page.as_deref(), started.elapsed())?;
-        if config.train.refit_on_all && refit.is_none() {
+        if processes.is_first() {
+            self.print_result(&model, page.as_deref(), started.elapsed())?;
+        }
+        if config.train.refit_on_all && refit.is_none() && processes.is_first() {
             note(
                 "nothing was held out as a test part, so the model has learned from all rows already: `--refit` does nothing",
             );
         }
         if let Some(config) = refit {
-            train_on_all(data, config, &model, out, args)?;
+            train_on_all(data, config, &model, out, (args, processes))?;
         }
         Ok(page)
     }
@@ -140,13 +153,13 @@ fn train_on_all(
     config: Config,
     judged: &Model,
     out: &Path,
-    args: &RunArgs,
+    (args, processes): (&RunArgs, &Processes),
 ) -> Result<(), Failure> {
     let (prepared, config) = Trainer::new(data).config(config).prepare()?;
     let mut progress = args.progress();
     progress.note(&format!("training again, on all {}", count(prepared.parts()[0].len(), "row")));
     progress.in_units(unit(&prepared.schema));
-    let fit = prepared.fit(&config, args.threads(), None, &mut |event| {
+    let fit = prepared.fit_together(processes.collective(), &config, args.threads(), None, &mut |event| {
         progress.show(&event);
         !signals::stop_requested()
     })?;
@@ -159,6 +172,9 @@ fn train_on_all(
         return Err(Failure::Interrupted);
     };
     model.keep_test_scores(judged);
+    if !processes.is_first() {
+        return Ok(());
+    }
     model.save(out)?;
     if args.for_people() {
         print(&format!("{} written again, trained on all rows", out.display()))?;

@@ -18,6 +18,7 @@ mod dashboard;
 mod dates;
 mod determinism;
 mod ensemble;
+mod export;
 mod features;
 #[cfg(feature = "fetch")]
 mod fetch;
@@ -33,6 +34,7 @@ mod reproduce;
 mod results;
 #[cfg(feature = "fetch")]
 mod server;
+mod shards;
 mod simulated;
 mod suggest;
 mod tables;

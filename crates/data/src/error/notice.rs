@@ -109,6 +109,13 @@ pub enum Notice {
         /// The column of times.
         time: String,
     },
+    /// A table does not fit into the memory that it may take.
+    SampleInMemory {
+        /// Its rows.
+        rows: usize,
+        /// Rows in memory.
+        sample: usize,
+    },
     /// Rows have dates, and parts are made at random.
     RowsHaveDates {
         /// The column.
@@ -260,7 +267,6 @@ impl Notice {
             | Notice::TargetAlmostConstant { .. }
             | Notice::RareClasses { .. }
             | Notice::TestRowsInTraining { .. }
-            | Notice::RowsHaveDates { .. }
             | Notice::NoKnownWords { .. }
             | Notice::Outlier { .. }
             | Notice::ForeignNotation { .. }
@@ -272,6 +278,8 @@ impl Notice {
             | Notice::BoundsRecognised { .. }
             | Notice::TransformChosen { .. }
             | Notice::EarlierRowsLeftOut { .. }
+            | Notice::RowsHaveDates { .. }
+            | Notice::SampleInMemory { .. }
             | Notice::TextRecognised { .. }
             | Notice::RowsWithoutTargetDropped { .. }
             | Notice::MissingImputed { .. }
@@ -292,6 +300,11 @@ impl Notice {
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Notice::SampleInMemory { rows, sample } => write!(
+                f,
+                "{rows} rows do not fit into memory: networks read them from the files, and scores, calibration and neighbours \
+                 are of a sample of {sample}"
+            ),
             Notice::ConstantColumnDropped { column } => {
                 write!(f, "column `{column}` is constant in the training rows and is not used")
             }

@@ -31,6 +31,16 @@ impl Source {
         if name == "-" { Source::Stdin } else { Source::Path(name.into()) }
     }
 
+    /// Whether these are files that can be read as often as need be.
+    #[must_use]
+    pub fn is_files(&self) -> bool {
+        match self {
+            Source::Path(path) => path.is_file(),
+            Source::Shards(_) => true,
+            Source::Stdin | Source::Batches(_) => false,
+        }
+    }
+
     /// Whether what was read is gone.
     #[must_use]
     pub fn is_read_once(&self) -> bool {

@@ -1,5 +1,6 @@
 //! [`Column`]: the values of one column, all of one type.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, StringArray, TimestampMicrosecondArray};
@@ -98,6 +99,43 @@ impl Column {
             }
             Column::Text(texts) => Column::Text(pick(texts, rows)),
             Column::DateTime(values) => Column::DateTime(pick(values, rows)),
+        }
+    }
+
+    /// The values of this column, then those of another of the same type.
+    ///
+    /// # Panics
+    /// If its type is another.
+    pub(super) fn followed_by(self, more: Self) -> Self {
+        fn joined<T>(mut values: Vec<T>, more: Vec<T>) -> Vec<T> {
+            values.extend(more);
+            values
+        }
+        match (self, more) {
+            (Column::Number(values), Column::Number(more)) => Column::Number(joined(values, more)),
+            (Column::Boolean(values), Column::Boolean(more)) => Column::Boolean(joined(values, more)),
+            (Column::Text(values), Column::Text(more)) => Column::Text(joined(values, more)),
+            (Column::DateTime(values), Column::DateTime(more)) => Column::DateTime(joined(values, more)),
+            (
+                Column::Category { mut codes, mut levels },
+                Column::Category { codes: more, levels: others },
+            ) => {
+                let mut known: HashMap<String, u32> = levels.iter().cloned().zip(0..).collect();
+                // Levels that no row has are left behind: of many rows there may be millions.
+                let mut places: Vec<Option<u32>> = vec![None; others.len()];
+                codes.extend(more.into_iter().map(|code| {
+                    let code = code? as usize;
+                    Some(*places[code].get_or_insert_with(|| {
+                        let level = &others[code];
+                        *known.entry(level.clone()).or_insert_with(|| {
+                            levels.push(level.clone());
+                            levels.len() as u32 - 1
+                        })
+                    }))
+                }));
+                Column::Category { codes, levels }
+            }
+            _ => panic!("columns of different types do not follow each other"),
         }
     }
 

@@ -42,6 +42,7 @@ pub(crate) mod parquet;
 pub(crate) mod passthrough;
 pub(crate) mod read;
 pub(crate) mod reader;
+pub(crate) mod sampled;
 pub(crate) mod shards;
 pub(crate) mod take;
 pub(crate) mod text_detection;
@@ -174,6 +175,16 @@ impl Table {
         Self::from_file(self.file.clone(), self.names.clone(), columns, rows.len(), lines)
             .with_declared(self.declared.clone())
             .with_date_formats(self.date_formats.clone())
+    }
+
+    /// The rows of this table, then those of another with the same columns, as blocks of one file have them.
+    pub(crate) fn followed_by(mut self, other: Self) -> Self {
+        debug_assert!(self.names == other.names);
+        self.columns =
+            self.columns.into_iter().zip(other.columns).map(|(own, more)| own.followed_by(more)).collect();
+        self.rows += other.rows;
+        self.lines = LineNumbers::Rows(1);
+        self
     }
 
     /// The file as the user named it.

@@ -20,7 +20,7 @@ use crate::table::{Table, no_such_column};
 /// If the file cannot be read as a table, with the place of the first fault.
 pub fn read_table(source: &Source, options: &ReadOptions) -> Result<Table, DataError> {
     let mut input = Input::find(source, true)?;
-    let (types, date_formats) = inferred_types(&mut input, options)?;
+    let (types, date_formats, _) = inferred_types(&mut input, options)?;
     let table = whole_table(input, &ReadOptions { date_formats, ..options.clone() }, &types)?;
     Ok(table.with_declared(Arc::new(options.given().cloned().collect())))
 }
@@ -37,7 +37,7 @@ pub fn read_columns(
     whole_table(Input::find(source, false)?, options, columns).map_err(DataError::for_model)
 }
 
-fn whole_table(
+pub(crate) fn whole_table(
     input: Input,
     options: &ReadOptions,
     columns: &[(String, ColumnType)],
@@ -50,11 +50,11 @@ fn whole_table(
     }
 }
 
-/// Names and types of all columns, and the formats of those with dates.
-fn inferred_types(
-    input: &mut Input,
-    options: &ReadOptions,
-) -> Result<(Vec<(String, ColumnType)>, DateFormats), DataError> {
+/// What a pass over a table finds: names and types of all columns, the formats of those with dates, and the number of rows.
+type Found = (Vec<(String, ColumnType)>, DateFormats, usize);
+
+/// See [`Found`].
+pub(crate) fn inferred_types(input: &mut Input, options: &ReadOptions) -> Result<Found, DataError> {
     let mut reader = Reader::open(input, options)?;
     let mut sinks: Vec<ColumnSink> =
         reader.names().iter().map(|name| ColumnSink::inferring(name, options)).collect();
@@ -89,7 +89,7 @@ fn inferred_types(
         };
         types.push((name.clone(), column_type));
     }
-    Ok((types, date_formats))
+    Ok((types, date_formats, rows))
 }
 
 /// A file of JSON lines has no header, so without rows it has nothing.

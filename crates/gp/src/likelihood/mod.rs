@@ -83,7 +83,11 @@ impl<T: Real> BatchLikelihood<T> {
         y: &[T],
     ) -> Result<(f64, usize), Error> {
         let (n, c) = (latent.mean.nrows(), latent.mean.ncols());
-        self.g.fill(T::default());
+        if process.couples() {
+            self.g.fill(T::default());
+        } else {
+            (0..n).for_each(|i| self.g[(i, i)] = T::default()); // all that is read and written
+        }
         self.log_sigma.fill(0.0);
         let (mut loss, mut steps) = (0.0, 0);
         match (process.likelihood, process.coupling) {

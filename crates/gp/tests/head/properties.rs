@@ -96,6 +96,49 @@ fn variance_vanishes_at_inducing_points_and_returns_to_the_prior_far_away() {
 }
 
 #[test]
+fn whitened_coordinates_give_the_variance_and_the_mean_of_any_pseudo_labels() {
+    let (n, m, d, c) = (700, 37, 4, 2); // blocks and strips that are not full
+    for kernel in kernels() {
+        let problem = Problem::random(kernel, [n, m, d, c], 9);
+        let prior = |x: &[f64]| match kernel {
+            Kernel::Linear { scale, offset } => scale * x.iter().map(|x| x * x).sum::<f64>() + offset,
+            Kernel::Rbf { scale, .. } | Kernel::Matern32 { scale, .. } | Kernel::Matern52 { scale, .. } => {
+                scale
+            }
+        };
+        let with_labels = |r: &[f64]| {
+            let inducing = problem.inducing.clone();
+            Posterior::with_pseudo_labels(kernel, inducing, r, problem.jitter, 2).expect("well-posed")
+        };
+        let alone = posterior(&problem);
+        let a = alone.whiten(&problem.phi, n); // [N, M]
+        assert_eq!(a, with_labels(&vec![0.0; m * c]).whiten(&problem.phi, n)); // on two threads
+        assert_eq!(a[m..2 * m], alone.whiten(&problem.phi[d..2 * d], 1)[..]); // without the others
+        // Pseudo-labels K_zz q are moved by L v with v = L⁻¹K_zz q, which are the whitened inducing points times q.
+        let z: Vec<&[f64]> = problem.inducing.z.chunks(d).collect();
+        let k_zz = |i: usize, j: usize| kernel.similarity(z[i], z[j]) * (prior(z[i]) * prior(z[j])).sqrt();
+        let q: Vec<f64> = (0..m * c).map(|i| (1.3 * i as f64).sin()).collect(); // [M, C]
+        let times_q = |left: &dyn Fn(usize) -> f64, output: usize| {
+            (0..m).map(|j| left(j) * q[j * c + output]).sum::<f64>()
+        };
+        let r: Vec<f64> = (0..m * c).map(|i| times_q(&|j| k_zz(i / c, j), i % c)).collect();
+        let whitened_z = alone.whiten(&problem.inducing.z, m); // [M, M]
+        let v: Vec<f64> = (0..m * c).map(|i| times_q(&|j| whitened_z[j * m + i / c], i % c)).collect();
+        let latent = with_labels(&r).predict(&problem.phi, n);
+        for (i, a) in a.chunks(m).enumerate() {
+            let var = prior(&problem.phi[i * d..][..d]) - a.iter().map(|a| a * a).sum::<f64>();
+            assert!((var.max(0.0) - latent.var[i]).abs() < 1e-12, "{kernel:?}: {var} {}", latent.var[i]);
+            for output in 0..c {
+                let mean = (0..m).map(|j| a[j] * v[j * c + output]).sum::<f64>();
+                // Rounding, times a condition number of K_zz of some 1e6.
+                let expected = latent.mean[i * c + output];
+                assert!((mean - expected).abs() < 1e-8, "{kernel:?}: {mean} {expected}");
+            }
+        }
+    }
+}
+
+#[test]
 fn repeated_inducing_points_climb_the_jitter_ladder_instead_of_failing() {
     let mut problem = Problem::random(Kernel::paper(), [4, 30, 2, 1], 2);
     problem.inducing.z = problem.inducing.z[..2].repeat(30);

@@ -6,6 +6,7 @@ mod inputs;
 mod prepared;
 mod schema;
 mod source;
+mod stream;
 mod suspicion;
 
 pub(crate) use custom::EncoderFactory;
@@ -17,3 +18,4 @@ pub(crate) use prepared::{Values, WILDEST};
 pub use schema::Schema;
 pub use source::{Dataset, DatasetReader};
 pub(crate) use source::{Loaded, Origin};
+pub(crate) use stream::RowStream;

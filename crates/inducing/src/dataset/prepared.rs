@@ -12,8 +12,9 @@ use super::custom::{CustomSchema, CustomShape, EncoderFactory, Labels};
 use super::inputs::{Images, Inputs, conform_images};
 use super::schema::Schema;
 use super::source::{Custom, Dataset, Loaded};
+use super::stream::{RowStream, Streamed};
 use super::suspicion::{rare_classes, repeated_rows, suspicions};
-use crate::config::{ClassWeights, Config, Share};
+use crate::config::{ClassWeights, Config, Multiclass, Share};
 use crate::error::Error;
 use crate::explain::Observed;
 use crate::train::Targets;
@@ -45,6 +46,8 @@ pub struct Prepared {
     class_weights: Vec<f64>,
     custom_shape: Option<CustomShape>,
     pub(crate) factory: Option<EncoderFactory>,
+    /// Training rows that are not in memory.
+    pub(crate) stream: Option<Arc<RowStream>>,
 }
 
 /// What is learned about each row.
@@ -76,7 +79,13 @@ impl Prepared {
     pub(crate) fn new(data: &Dataset, config: &Config) -> Result<Self, Error> {
         config.validate()?;
         let prepared = match data.load()? {
-            Loaded::Table(table) => Self::table(table, config)?,
+            Loaded::Table(table) => {
+                let mut prepared = Self::table(table, config)?;
+                if let Some(streamed) = data.streamed() {
+                    prepared.stream = Some(Arc::new(prepared.rest(streamed.clone(), table, config)?));
+                }
+                prepared
+            }
             Loaded::Images(set) => Self::images(set, config)?,
             Loaded::Graphs(set) => Self::graphs(set, config)?,
             Loaded::Custom(custom) => Self::custom(custom, data.targets(), config)?,
@@ -141,7 +150,7 @@ impl Prepared {
                 notices.extend(more);
             }
         }
-        let targets = schema.targets(table, None)?;
+        let targets = targets_of(&schema, table, &row_weights)?;
         notices.extend(repeated_rows(&encoded.x, &targets, [&train, &test]));
         let values = match targets {
             TargetValues::Numbers(y) => {
@@ -156,6 +165,32 @@ impl Prepared {
         let mut prepared = Self::unchecked(Schema::Table(schema), notices, inputs, values, parts, config);
         (prepared.related, prepared.row_weights) = (related, row_weights);
         Ok(prepared)
+    }
+
+    /// The training rows beside the sample.
+    fn rest(&self, streamed: Streamed, sample: &Table, config: &Config) -> Result<RowStream, Error> {
+        let Some(schema) = self.schema.table() else { unreachable!("only tables are streamed") };
+        let related = config.data.time_column.as_ref().or(config.data.group.as_ref());
+        if let Some(column) = related {
+            return Err(refusal(&format!(
+                "parts by `{column}` need the whole table in memory\nhint: raise `--memory`, or leave times and groups out"
+            )));
+        }
+        if config.data.folds > 0
+            || (config.gp.multiclass == Multiclass::Independent && self.schema.class_counts().len() > 2)
+        {
+            return Err(refusal(
+                "cross-validation and one network for each class need the whole table in memory\nhint: raise `--memory`",
+            ));
+        }
+        let mut weight = None;
+        if let Some(name) = &config.data.weight
+            && let data::Column::Number(weights) = sample.column(name)?
+            && let Some(&row) = self.train.first()
+        {
+            weight = Some((name.clone(), weights[row] / self.row_weights[row]));
+        }
+        Ok(RowStream::new(streamed, sample.rows(), schema.clone(), weight))
     }
 
     fn images(set: &Arc<ImageSet>, config: &Config) -> Result<Self, Error> {
@@ -229,12 +264,14 @@ impl Prepared {
             class_weights,
             custom_shape,
             factory,
+            stream: None,
         }
     }
 
     /// Rows that are trained on, held for validation, held for the test.
     pub fn rows(&self) -> [usize; 3] {
-        [self.train.len(), self.validation.len(), self.test.len()]
+        let streamed = self.stream.as_ref().map_or(0, |stream| stream.rows);
+        [self.train.len() + streamed, self.validation.len(), self.test.len()]
     }
 
     /// The same rows, by their numbers among [`Prepared::inputs`].
@@ -318,6 +355,30 @@ impl Prepared {
             },
         }
     }
+}
+
+/// What was observed of all rows; of a row of no weight anything, as its class may be none that is learned.
+fn targets_of(schema: &TableSchema, table: &Table, weights: &[f64]) -> Result<TargetValues, Error> {
+    let counts = |row: &usize| weights.get(*row).is_none_or(|weight| *weight > 0.0);
+    let rows: Vec<usize> = (0..table.rows()).filter(counts).collect();
+    if rows.len() == table.rows() {
+        return Ok(schema.targets(table, None)?);
+    }
+    Ok(match schema.targets(table, Some(&rows))? {
+        TargetValues::Numbers(values) => {
+            let c = values.len() / rows.len().max(1);
+            let mut y = vec![0.0; table.rows() * c];
+            for (row, own) in rows.iter().zip(values.chunks_exact(c.max(1))) {
+                y[row * c..(row + 1) * c].copy_from_slice(own);
+            }
+            TargetValues::Numbers(y)
+        }
+        TargetValues::Classes(values) => {
+            let mut labels = vec![None; table.rows()];
+            rows.iter().zip(values).for_each(|(row, label)| labels[*row] = label);
+            TargetValues::Classes(labels)
+        }
+    })
 }
 
 /// Weights of classes by their numbers of training rows, one on average over the rows; empty where all are one.

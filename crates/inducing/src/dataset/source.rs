@@ -2,6 +2,7 @@
 
 use super::custom::{CustomShape, EncoderFactory, Labels};
 use super::inputs::Inputs;
+use super::stream::Streamed;
 use crate::config::{DataConfig, ProblemKind};
 use crate::error::Error;
 use crate::nn::CustomEncoder;
@@ -34,6 +35,10 @@ pub struct Dataset {
     targets: Vec<String>,
     /// A target that stands in another file.
     target_column: Option<(String, Column)>,
+    /// Bytes that a table may take in memory.
+    memory: Option<u64>,
+    /// Where the rows of a larger table are, of which a sample is loaded.
+    streamed: OnceLock<Streamed>,
     loaded: OnceLock<(Loaded, Vec<Notice>)>,
 }
 
@@ -98,7 +103,7 @@ impl DatasetReader {
         let data_dir = data::data_dir(self.data_dir.as_deref());
         let origin = Origin::Graphs { source: GraphSource::given(name, data_dir.as_deref())? };
         let (name, targets, loaded) = (name.to_owned(), Vec::new(), OnceLock::new());
-        Ok(Dataset { name, origin, targets, target_column: None, loaded })
+        Ok(Dataset { targets, loaded, ..Dataset::of(name, origin) })
     }
 
     /// The same for several names, which may be files of images.
@@ -140,7 +145,7 @@ impl DatasetReader {
             };
             Origin::Table { source, options }
         };
-        Ok(Dataset { name: names.join(", "), origin, targets, target_column: None, loaded: OnceLock::new() })
+        Ok(Dataset { targets, ..Dataset::of(names.join(", "), origin) })
     }
 }
 
@@ -155,7 +160,12 @@ impl Dataset {
     pub fn from_batches(batches: data::Batches, options: ReadOptions) -> Self {
         let name = batches.name().to_owned();
         let origin = Origin::Table { source: Source::Batches(batches), options };
-        Self { name, origin, targets: Vec::new(), target_column: None, loaded: OnceLock::new() }
+        Self::of(name, origin)
+    }
+
+    fn of(name: String, origin: Origin) -> Self {
+        let (streamed, loaded) = (OnceLock::new(), OnceLock::new());
+        Self { name, origin, targets: Vec::new(), target_column: None, memory: None, streamed, loaded }
     }
 
     /// Rows of a table in memory.
@@ -208,7 +218,7 @@ impl Dataset {
 
     fn in_memory(name: String, rows: Loaded) -> Self {
         let loaded = OnceLock::from((rows, Vec::new()));
-        Self { name, origin: Origin::Memory, targets: Vec::new(), target_column: None, loaded }
+        Self { loaded, ..Self::of(name, Origin::Memory) }
     }
 
     /// Says which column of a table is to be predicted. Reads the table; an error where there is no such column.
@@ -225,6 +235,20 @@ impl Dataset {
             }
         }
         Ok(self)
+    }
+
+    /// Holds no more of a table in memory than these bytes, about. Of a larger one a sample of the rows is loaded, from which schema,
+    /// calibration, neighbours and scores come, and networks read all other rows from the files, epoch by epoch. What is
+    /// learned from a table that fits is the same as without a limit.
+    #[must_use]
+    pub fn within_memory(mut self, bytes: u64) -> Self {
+        self.memory = Some(bytes);
+        self
+    }
+
+    /// Rows of a table of which a sample is in memory.
+    pub(crate) fn streamed(&self) -> Option<&Streamed> {
+        self.streamed.get()
     }
 
     /// Reads cells and columns of a table as a configuration says, such as its types and missing values.
@@ -316,16 +340,29 @@ impl Dataset {
     fn read_whole(&self) -> Result<(Loaded, Vec<Notice>), Error> {
         Ok(match &self.origin {
             Origin::Table { source, options } => {
-                let mut options = options.clone();
+                let (mut options, mut notices) = (options.clone(), Vec::new());
                 // Labels as they are spelled: `yes` is not to come back as `true`.
                 if self.target_column.is_none() {
                     options.keep_spelling.extend(self.targets.iter().cloned());
                 }
-                let mut table = data::read_table(source, &options)?;
+                let limit = self.memory.filter(|_| self.target_column.is_none() && source.is_files());
+                let mut table = match limit {
+                    None => data::read_table(source, &options)?,
+                    Some(limit) => {
+                        let (table, streamed) = Streamed::read(source, &options, limit)?;
+                        // If another thread was faster, what it found is the same.
+                        if let Some(streamed) = streamed {
+                            notices
+                                .push(Notice::SampleInMemory { rows: streamed.rows(), sample: table.rows() });
+                            drop(self.streamed.set(streamed));
+                        }
+                        table
+                    }
+                };
                 if let Some((name, column)) = &self.target_column {
                     table = table.with_column(name, column.clone())?;
                 }
-                (Loaded::Table(Arc::new(table)), Vec::new())
+                (Loaded::Table(Arc::new(table)), notices)
             }
             Origin::Images { source, options } => {
                 let (set, notices) = data::read_images(source, options, None)?;

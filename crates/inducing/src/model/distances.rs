@@ -24,6 +24,11 @@ impl Distances {
         Self((0..count).map(|i| distances[((i + 1) * n / count).saturating_sub(1)]).collect())
     }
 
+    /// The quantiles, not decreasing.
+    pub fn quantiles(&self) -> &[f64] {
+        &self.0
+    }
+
     /// How far a row is whose neighbours are so far, nearest first.
     pub(crate) fn of_row(r: &[f64]) -> f64 {
         // What is not a number is as far as can be; so is a row without neighbours.

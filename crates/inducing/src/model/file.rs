@@ -90,10 +90,14 @@ struct CheckpointHeader {
 }
 
 /// A named tensor in memory.
-struct Named<'a> {
-    name: String,
-    shape: Vec<usize>,
-    values: &'a [f32],
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedTensor<'a> {
+    /// Its name in the model file.
+    pub name: String,
+    /// Its sizes.
+    pub shape: Vec<usize>,
+    /// Its numbers, row-major.
+    pub values: &'a [f32],
 }
 
 impl Model {
@@ -109,14 +113,30 @@ impl Model {
         self.checked_bytes(IN_MEMORY)
     }
 
+    /// CRC-32 of the model file: what tells one model from another.
+    pub fn checksum(&self) -> Result<u32, Error> {
+        Ok(crc32fast::hash(&self.to_bytes()?))
+    }
+
     /// The file's bytes, which were read back: what cannot be read is not written.
     fn checked_bytes(&self, file: &str) -> Result<Vec<u8>, Error> {
+        let bytes = bytes_of(self.header(), &self.tensors());
+        let reason = match Reader::<ModelHeader>::new(file.to_owned(), "model", &bytes) {
+            Ok(file) if is_consistent(&file.header) => return Ok(bytes),
+            Ok(_) => "sizes or values of its header cannot be right".into(),
+            Err(error) => error.to_string().lines().next().unwrap_or_default().to_owned(),
+        };
+        Err(FileError::Unusable { file: file.to_owned(), reason }.into())
+    }
+
+    /// All tensors, as the model file has them.
+    pub fn tensors(&self) -> Vec<NamedTensor<'_>> {
         let c = latent_functions(self.header());
         let mut tensors = Vec::new();
         for (k, network) in self.networks().iter().enumerate() {
             let prefix = prefix(k);
             let mut push = |name: String, shape: Vec<usize>, values| {
-                tensors.push(Named { name: format!("{prefix}{name}"), shape, values });
+                tensors.push(NamedTensor { name: format!("{prefix}{name}"), shape, values });
             };
             for slot in network.encoder.layout().slots() {
                 push(format!("encoder.{}", slot.name), slot.shape.clone(), slot.param.of(&network.theta));
@@ -141,7 +161,11 @@ impl Model {
         if let Some(KeptRows { x, y, errors, folds, width }) = self.kept_rows() {
             let n = x.len() / width;
             let mut push = |name: &str, width, values| {
-                tensors.push(Named { name: format!("neighbours.{name}"), shape: vec![n, width], values });
+                tensors.push(NamedTensor {
+                    name: format!("neighbours.{name}"),
+                    shape: vec![n, width],
+                    values,
+                });
             };
             push("x", *width, x);
             push("y", y.len() / n, y);
@@ -154,17 +178,11 @@ impl Model {
         if let Some(Reconstruction { mean, components }) = self.reconstruction() {
             let d = mean.len();
             let name = |name: &str| format!("reconstruction.{name}");
-            tensors.push(Named { name: name("mean"), shape: vec![d], values: mean });
+            tensors.push(NamedTensor { name: name("mean"), shape: vec![d], values: mean });
             let shape = vec![components.len() / d, d];
-            tensors.push(Named { name: name("components"), shape, values: components });
+            tensors.push(NamedTensor { name: name("components"), shape, values: components });
         }
-        let bytes = bytes_of(self.header(), &tensors);
-        let reason = match Reader::<ModelHeader>::new(file.to_owned(), "model", &bytes) {
-            Ok(file) if is_consistent(&file.header) => return Ok(bytes),
-            Ok(_) => "sizes or values of its header cannot be right".into(),
-            Err(error) => error.to_string().lines().next().unwrap_or_default().to_owned(),
-        };
-        Err(FileError::Unusable { file: file.to_owned(), reason }.into())
+        tensors
     }
 
     /// Reads and verifies a model file.
@@ -415,7 +433,7 @@ impl Checkpoint {
             let (header, vectors) =
                 parts.map_or((None, Vec::new()), |(header, vectors)| (Some(header), vectors));
             states.push(header);
-            tensors.extend(vectors.into_iter().map(|(name, values)| Named {
+            tensors.extend(vectors.into_iter().map(|(name, values)| NamedTensor {
                 name: format!("{}{name}", prefix(k)),
                 shape: vec![values.len()],
                 values,
@@ -459,7 +477,7 @@ impl Checkpoint {
 }
 
 /// The bytes of a file.
-fn bytes_of(header: &impl Serialize, tensors: &[Named<'_>]) -> Vec<u8> {
+fn bytes_of(header: &impl Serialize, tensors: &[NamedTensor<'_>]) -> Vec<u8> {
     let json = serde_json::to_string(header).expect("headers are plain data");
     let views = tensors.iter().map(|t| {
         let bytes: &[u8] = bytemuck::cast_slice(t.values);

@@ -32,7 +32,7 @@ pub use columns::{ColumnRequest, PredictionColumns};
 pub use decision::Decision;
 pub use density::{Component, Density};
 pub use distances::Distances;
-pub use file::{FORMAT_VERSION, FileError};
+pub use file::{FORMAT_VERSION, FileError, NamedTensor};
 pub use gp::Kernel;
 pub use input_check::{InputCheck, InputNote, UNFAMILIAR};
 pub use linear_classes::LinearClasses;
@@ -190,6 +190,11 @@ pub struct Latent {
 }
 
 impl Latent {
+    /// Means of each member of an ensemble, row-major `[N, C]`; empty for other models.
+    pub fn members(&self) -> &[Vec<f64>] {
+        &self.members
+    }
+
     /// The same of some of the rows, of `c` functions, without members.
     pub(crate) fn select(&self, rows: &[usize], c: usize) -> Self {
         let pick = |values: &[f64]| rows.iter().flat_map(|&i| values[i * c..(i + 1) * c].to_vec()).collect();

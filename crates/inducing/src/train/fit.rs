@@ -1,5 +1,6 @@
 //! From data made ready to a model: training of one network or one for each class, recalibration, scores.
 
+use super::collective::{Alone, Collective, Share};
 use super::crossfit::{HeldOutFold, Member, held_out};
 use super::decision::decision;
 use super::join::{Begin, Joining, calibrate, calibrate_classes};
@@ -32,6 +33,23 @@ pub enum Fit {
 pub struct Checkpoint {
     /// One for each network.
     pub networks: Vec<Option<NetworkState>>,
+}
+
+impl Checkpoint {
+    /// Of two checkpoints of one run, such as those of two processes, each network where it got further.
+    #[must_use]
+    pub fn merged(mut self, other: Self) -> Self {
+        let how_far =
+            |state: &Option<NetworkState>| state.as_ref().map(|s| (s.phase == Phase::Likelihood, s.epoch));
+        let places = self.networks.len().max(other.networks.len());
+        self.networks.resize(places, None);
+        for (own, other) in self.networks.iter_mut().zip(other.networks) {
+            if how_far(&other) > how_far(own) {
+                *own = other;
+            }
+        }
+        self
+    }
 }
 
 /// What a fit says on its way.
@@ -74,7 +92,21 @@ impl Prepared {
         resume: Option<Checkpoint>,
         listen: Listener<'_>,
     ) -> Result<Fit, Error> {
+        self.fit_together(&Alone, config, threads, resume, listen)
+    }
+
+    /// The same with other processes, each of which trains some of the networks and gets all of them. The checkpoint of a process
+    /// holds its own.
+    pub fn fit_together(
+        &self,
+        processes: &dyn Collective,
+        config: &Config,
+        threads: usize,
+        resume: Option<Checkpoint>,
+        listen: Listener<'_>,
+    ) -> Result<Fit, Error> {
         self.check(config)?;
+        self.agree(processes, config)?;
         let shape = self.encoder_shape(config);
         let encoder = shape
             .build(self.factory.as_ref())
@@ -126,24 +158,22 @@ impl Prepared {
                 format!("it holds {} networks, the run has {}", checkpoint.networks.len(), runs.len());
             return Err(TrainError::Checkpoint { reason }.into());
         }
-        let hub =
-            EventHub { runs: runs.len(), done: AtomicUsize::new(0), inner: Mutex::new((checkpoint, listen)) };
         // Networks of their own share nothing: a thread each is the best use of threads.
-        let each = if runs.len() > 1 { 1 } else { threads };
-        let train = |(k, run): (usize, Run<'_>)| self.train(config, encoder, run, k, each, &hub);
-        let outcomes: Result<Vec<Outcome>, Error> = if threads > 1 {
-            runs.into_par_iter().enumerate().with_max_len(1).map(train).collect()
+        let (all, each) = (runs.len(), if runs.len() > 1 { 1 } else { threads });
+        let own = |(k, _): &(usize, Run<'_>)| k % processes.size() == processes.rank();
+        let runs: Vec<(usize, Run<'_>)> = runs.into_iter().enumerate().filter(own).collect();
+        let (runs_here, inner) = (runs.len().max(1), Mutex::new((checkpoint, listen)));
+        let hub = EventHub { runs: runs_here, done: AtomicUsize::new(0), inner };
+        let train = |(k, run): (usize, Run<'_>)| Ok((k, self.train(config, encoder, run, k, each, &hub)?));
+        let outcomes: Result<Vec<(usize, Outcome)>, Error> = if threads > 1 {
+            runs.into_par_iter().with_max_len(1).map(train).collect()
         } else {
-            runs.into_iter().enumerate().map(train).collect()
+            runs.into_iter().map(train).collect()
         };
         let (checkpoint, _) = hub.inner.into_inner().expect("no listener panicked");
-        let mut fitted = Vec::new();
-        for outcome in outcomes? {
-            match outcome {
-                Outcome::Interrupted => return Ok(Fit::Interrupted(checkpoint)),
-                Outcome::Finished(network) => fitted.push(*network),
-            }
-        }
+        let Some(mut fitted) = shared(processes, outcomes, all, config)? else {
+            return Ok(Fit::Interrupted(checkpoint));
+        };
         let in_gaps = fitted.split_off(fitted.len() - blocked.len());
         let mut model = self.model(config, &shape, fitted, !members.is_empty(), threads)?;
         if members.is_empty() {
@@ -162,6 +192,28 @@ impl Prepared {
         Ok(Fit::Finished(Box::new(model)))
     }
 
+    /// An error where processes would train different models.
+    fn agree(&self, processes: &dyn Collective, config: &Config) -> Result<(), Error> {
+        if processes.size() < 2 {
+            return Ok(());
+        }
+        let config = serde_json::to_string(config).expect("a configuration is plain data");
+        let own = [env!("CARGO_PKG_VERSION"), &self.fingerprint(), &config];
+        let all = processes.gather(own.join("\n").as_bytes())?;
+        let first = String::from_utf8_lossy(&all[0]);
+        for (rank, other) in all.iter().enumerate().skip(1) {
+            let (other, mut what) =
+                (String::from_utf8_lossy(other), ["version", "data", "settings"].into_iter());
+            let differs = first.splitn(3, '\n').zip(other.splitn(3, '\n')).map(|(a, b)| a != b);
+            if let Some(what) = differs.filter_map(|differs| what.next().filter(|_| differs)).next() {
+                return Err(Error::Request(format!(
+                    "rank {rank} has another {what} than rank 0\nhint: start the same program with the same files and options everywhere"
+                )));
+            }
+        }
+        Ok(())
+    }
+
     fn train(
         &self,
         config: &Config,
@@ -172,7 +224,8 @@ impl Prepared {
         hub: &EventHub<'_>,
     ) -> Result<Outcome, Error> {
         let start = self.start(config, encoder, targets, train, config.seed.wrapping_add(k as u64));
-        let data = TrainingData { inputs: &self.inputs, targets, train, validation };
+        let stream = self.stream.as_ref();
+        let data = TrainingData { inputs: &self.inputs, targets, train, validation, stream };
         let resume = hub.inner.lock().expect("no listener panicked").0.networks[k].clone();
         NetworkTrainer::new(config, encoder, start, data, threads)
             .run(resume, &mut |event| hub.on_event(k, &event))
@@ -187,15 +240,8 @@ impl Prepared {
         is_ensemble: bool,
         threads: usize,
     ) -> Result<Model, Error> {
-        let kernel = |head: &FittedHead| match head {
-            FittedHead::Process(parameters) => parameters.kernel(&config.kernel()),
-            FittedHead::Softmax { .. } => config.kernel(),
-        };
-        let (mut headers, mut networks) = (Vec::new(), Vec::new());
-        for Fitted { encoder, head, scale, best_epoch, history } in fitted {
-            headers.push(NetworkHeader { feature_scale: scale, kernel: kernel(&head), best_epoch, history });
-            networks.push((encoder, head));
-        }
+        let mut headers: Vec<NetworkHeader> = fitted.iter().map(|fitted| header_of(fitted, config)).collect();
+        let networks = fitted.into_iter().map(|fitted| (fitted.encoder, fitted.head)).collect();
         let first = headers.remove(0);
         let header = ModelHeader {
             format_version: FORMAT_VERSION,
@@ -306,6 +352,67 @@ impl Prepared {
         };
         joining.join(model, config, &Begin::Anew(linear))
     }
+}
+
+/// All networks in their order, those of other processes too; `None` where one was stopped.
+fn shared(
+    processes: &dyn Collective,
+    own: Result<Vec<(usize, Outcome)>, Error>,
+    all: usize,
+    config: &Config,
+) -> Result<Option<Vec<Fitted>>, Error> {
+    let mut failure = None;
+    let share = match own {
+        Err(error) => {
+            let text = error.to_string();
+            failure = Some(error);
+            Share::Failed(text)
+        }
+        Ok(outcomes) => {
+            let finished = outcomes.into_iter().map(|(k, outcome)| match outcome {
+                Outcome::Finished(network) => Some((k, *network)),
+                Outcome::Interrupted => None,
+            });
+            finished.collect::<Option<Vec<_>>>().map_or(Share::Stopped, Share::Trained)
+        }
+    };
+    let shares = match processes.size() {
+        1 => vec![share],
+        _ => {
+            let sent = processes.gather(&share.to_bytes(|fitted| header_of(fitted, config)))?;
+            let read = |bytes: &Vec<u8>| Share::from_bytes(bytes);
+            let damaged = || {
+                Error::Request(
+                    "another process sent what is no network\nhint: use one version of the program".into(),
+                )
+            };
+            sent.iter().map(read).collect::<Option<_>>().ok_or_else(damaged)?
+        }
+    };
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    let mut trained = Vec::new();
+    for (rank, share) in shares.into_iter().enumerate() {
+        match share {
+            Share::Failed(reason) => return Err(Error::Request(format!("rank {rank} failed: {reason}"))),
+            Share::Stopped => return Ok(None),
+            Share::Trained(own) => trained.extend(own),
+        }
+    }
+    trained.sort_by_key(|(k, _)| *k);
+    debug_assert_eq!(trained.len(), all);
+    Ok(Some(trained.into_iter().map(|(_, network)| network).collect()))
+}
+
+/// What a model says of a network besides its parameters.
+fn header_of(fitted: &Fitted, config: &Config) -> NetworkHeader {
+    let kernel = match &fitted.head {
+        FittedHead::Process(parameters) => parameters.kernel(&config.kernel()),
+        FittedHead::Softmax { .. } => config.kernel(),
+    };
+    let Fitted { scale, best_epoch, history, .. } = fitted;
+    NetworkHeader { feature_scale: scale.clone(), kernel, best_epoch: *best_epoch, history: history.clone() }
 }
 
 /// What one network trains on.

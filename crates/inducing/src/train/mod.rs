@@ -8,6 +8,7 @@ mod adam;
 mod baselines;
 mod blocked;
 mod class_stack;
+mod collective;
 mod crossfit;
 mod decision;
 mod feature_stack;
@@ -27,6 +28,7 @@ mod step;
 mod targets;
 mod trainer;
 
+pub use collective::{Alone, Collective};
 pub use fit::{Checkpoint, Event, Fit, Listener};
 pub(crate) use join::{Begin, Joining, LinearFolds};
 pub(crate) use logistic::softmax;
@@ -37,8 +39,9 @@ pub(crate) use step::EncoderPass;
 pub(crate) use targets::{Targets, outputs_of};
 pub use trainer::Trainer;
 
-use crate::dataset::Inputs;
+use crate::dataset::{Inputs, RowStream};
 use crate::head::{FeatureScale, FittedHead};
+use std::sync::Arc;
 
 /// Training cannot go on.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -77,6 +80,8 @@ pub(crate) struct TrainingData<'a> {
     pub train: &'a [usize],
     /// Rows that decide when to stop; may be empty.
     pub validation: &'a [usize],
+    /// Training rows that are not in memory: steps are of them, and all else is of the rows above.
+    pub stream: Option<&'a Arc<RowStream>>,
 }
 
 /// What a run says on its way.

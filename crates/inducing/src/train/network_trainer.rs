@@ -40,6 +40,8 @@ pub(crate) struct Start {
     pub(crate) theta: Vec<f32>,
     /// The readouts.
     pub(crate) readout: ReadoutStart,
+    /// Tells the orders in which networks read a stream apart.
+    pub(crate) stream_seed: u64,
 }
 
 impl<'a> NetworkTrainer<'a> {
@@ -154,13 +156,25 @@ impl<'a> NetworkTrainer<'a> {
 
     pub(super) fn batches(&self, phase: Phase) -> usize {
         let (rows, train) = (self.data.train.len(), &self.config.train);
-        let size = match phase {
-            Phase::Pretraining => train.pretrain_batch_size.get(),
-            Phase::Likelihood => train.batch_size.get(),
-        };
+        let size = self.batch_size(phase);
+        if let Some(stream) = self.data.stream {
+            // An epoch of very many rows ends with the last step that is planned.
+            let most = match phase {
+                Phase::Pretraining => train.pretrain_max_steps,
+                Phase::Likelihood => train.max_steps,
+            };
+            return (stream.rows / size).clamp(1, if most == 0 { usize::MAX } else { most });
+        }
         // Members of an ensemble on few rows: smaller batches take less time and fit no worse.
         let fewest = if train.crossfit_folds > 0 { FEWEST_BATCHES.min(rows / SMALLEST_BATCH) } else { 1 };
         rows.div_ceil(size).max(fewest)
+    }
+
+    pub(super) fn batch_size(&self, phase: Phase) -> usize {
+        match phase {
+            Phase::Pretraining => self.config.train.pretrain_batch_size.get(),
+            Phase::Likelihood => self.config.train.batch_size.get(),
+        }
     }
 
     pub(super) fn planned_steps(&self) -> usize {

@@ -1,9 +1,9 @@
 //! Epochs and steps.
 
 use super::adam::Segment;
-use super::{NetworkEvent, NetworkState, NetworkTrainer, Phase};
+use super::{NetworkEvent, NetworkState, NetworkTrainer, Phase, Targets, TrainingData};
 use crate::config::{Precision, Schedule};
-use crate::dataset::Inputs;
+use crate::dataset::{Inputs, RowStream};
 use crate::error::Error;
 use crate::head::{FeatureScale, Head, HeadBatch, ReadoutBatch};
 use crate::nn::{Backward, Encoder, Mode, Slot};
@@ -11,6 +11,7 @@ use pulp::{Arch, Simd, WithSimd};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
+use std::sync::Arc;
 
 /// What is kept from step to step.
 pub(super) struct StepSpace {
@@ -22,6 +23,23 @@ impl StepSpace {
     pub(super) fn new(precision: Precision) -> Self {
         Self { head: Head::new(precision), gradient: Vec::new() }
     }
+}
+
+/// Rows of one step.
+#[derive(Clone, Copy)]
+struct Batch<'a> {
+    inputs: &'a Inputs,
+    targets: Targets<'a>,
+    rows: &'a [usize],
+}
+
+/// An epoch on its way.
+struct Epoch {
+    losses: f64,
+    utilisation: f64,
+    /// Steps done.
+    batch: usize,
+    segments: Vec<Segment>,
 }
 
 /// The encoder's part of a step.
@@ -91,27 +109,15 @@ impl NetworkTrainer<'_> {
         listen: &mut dyn FnMut(NetworkEvent<'_>) -> bool,
     ) -> Result<bool, StepError> {
         let phase = state.phase;
-        let mut rows = self.data.train.to_vec();
-        rows.shuffle(&mut ChaCha8Rng::seed_from_u64(self.seed(2, phase, state.epoch)));
-        let batches = self.batches(phase);
-        let before = match phase {
-            Phase::Pretraining => 0,
-            Phase::Likelihood => self.epochs(Phase::Pretraining) * self.batches(Phase::Pretraining),
+        let mut run = Epoch { losses: 0.0, utilisation: 0.0, batch: 0, segments: self.segments(phase) };
+        let done = match self.data.stream {
+            None => self.steps_in_memory(state, space, &mut run, listen)?,
+            Some(stream) => self.steps_on_stream(stream, state, space, &mut run, listen)?,
         };
-        let (mut losses, mut utilisation) = (0.0, 0.0);
-        let segments = self.segments(phase);
-        for batch in 0..batches {
-            // Parts of nearly equal size: no straggler of a single row.
-            let part = &rows[batch * rows.len() / batches..(batch + 1) * rows.len() / batches];
-            let step = state.epoch * batches + batch;
-            let (loss, used) = self.step(state, space, part, step, &segments)?;
-            losses += loss / batches as f64;
-            utilisation += used / batches as f64;
-            let (done, planned) = (before + step + 1, self.planned_steps());
-            if !listen(NetworkEvent::Step { done, planned, phase, loss }) {
-                return Ok(false);
-            }
+        if !done {
+            return Ok(false);
         }
+        let Epoch { losses, utilisation, .. } = run;
         state.epoch += 1;
         let mut record = self.score(state)?;
         record.loss = Some(losses);
@@ -125,16 +131,99 @@ impl NetworkTrainer<'_> {
         Ok(true)
     }
 
+    /// The steps of an epoch on rows in memory; false when the listener asked for a stop.
+    fn steps_in_memory(
+        &self,
+        state: &mut NetworkState,
+        space: &mut StepSpace,
+        run: &mut Epoch,
+        listen: &mut dyn FnMut(NetworkEvent<'_>) -> bool,
+    ) -> Result<bool, StepError> {
+        let TrainingData { inputs, targets, train, .. } = self.data;
+        let mut rows = train.to_vec();
+        rows.shuffle(&mut ChaCha8Rng::seed_from_u64(self.seed(2, state.phase, state.epoch)));
+        let batches = self.batches(state.phase);
+        for batch in 0..batches {
+            // Parts of nearly equal size: no straggler of a single row.
+            let rows = &rows[batch * rows.len() / batches..(batch + 1) * rows.len() / batches];
+            if !self.counted_step(state, space, run, Batch { inputs, targets, rows }, listen)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The same on rows that are read from files, from the beginning again where there are too few.
+    fn steps_on_stream(
+        &self,
+        stream: &Arc<RowStream>,
+        state: &mut NetworkState,
+        space: &mut StepSpace,
+        run: &mut Epoch,
+        listen: &mut dyn FnMut(NetworkEvent<'_>) -> bool,
+    ) -> Result<bool, StepError> {
+        let (batches, size) = (self.batches(state.phase), self.batch_size(state.phase));
+        let own = self.config.seed ^ self.start.stream_seed;
+        for pass in 0.. {
+            let before = run.batch;
+            let seed = self
+                .seed(10, state.phase, state.epoch)
+                .wrapping_add(own.wrapping_mul(0x9e37_79b9))
+                .wrapping_add(pass);
+            for (index, window) in stream.windows(seed).into_iter().enumerate() {
+                let window = window?;
+                let (inputs, targets) = (&window.inputs, window.targets(self.data.targets));
+                let mut rows: Vec<usize> = (0..inputs.rows()).collect();
+                rows.shuffle(&mut ChaCha8Rng::seed_from_u64(seed ^ (index as u64) << 32));
+                for rows in rows.chunks_exact(size.min(rows.len())) {
+                    if !self.counted_step(state, space, run, Batch { inputs, targets, rows }, listen)? {
+                        return Ok(false);
+                    }
+                    if run.batch == batches {
+                        return Ok(true);
+                    }
+                }
+            }
+            if run.batch == before {
+                return Err(StepError::Fatal(Error::inputs("training rows in the files", "none")));
+            }
+        }
+        unreachable!("passes end when all steps are done")
+    }
+
+    /// One step of an epoch; false when the listener asked for a stop.
+    fn counted_step(
+        &self,
+        state: &mut NetworkState,
+        space: &mut StepSpace,
+        run: &mut Epoch,
+        batch: Batch<'_>,
+        listen: &mut dyn FnMut(NetworkEvent<'_>) -> bool,
+    ) -> Result<bool, StepError> {
+        let (phase, batches) = (state.phase, self.batches(state.phase));
+        let step = state.epoch * batches + run.batch;
+        let (loss, used) = self.step(state, space, batch, step, &run.segments)?;
+        run.losses += loss / batches as f64;
+        run.utilisation += used / batches as f64;
+        run.batch += 1;
+        let before = match phase {
+            Phase::Pretraining => 0,
+            Phase::Likelihood => self.epochs(Phase::Pretraining) * self.batches(Phase::Pretraining),
+        };
+        let (done, planned) = (before + step + 1, self.planned_steps());
+        Ok(listen(NetworkEvent::Step { done, planned, phase, loss }))
+    }
+
     /// One step; returns loss and utilisation.
     fn step(
         &self,
         state: &mut NetworkState,
         space: &mut StepSpace,
-        rows: &[usize],
+        batch: Batch<'_>,
         step: usize,
         segments: &[Segment],
     ) -> Result<(f64, f64), StepError> {
-        let (loss, utilisation) = self.loss_and_gradient(state, space, rows, step)?;
+        let (loss, utilisation) = self.loss_and_gradient(state, space, batch, step)?;
         let norm = sum_of_squares(&space.gradient).sqrt();
         if !(loss.is_finite() && norm.is_finite()) {
             return Err(StepError::Diverged("the loss or its gradient is not a finite number".into()));
@@ -153,13 +242,13 @@ impl NetworkTrainer<'_> {
         &self,
         state: &NetworkState,
         space: &mut StepSpace,
-        rows: &[usize],
+        Batch { inputs, targets, rows }: Batch<'_>,
         step: usize,
     ) -> Result<(f64, f64), StepError> {
         let encoder_len = self.encoder_len();
         let frozen =
             encoder_len == 0 || (state.phase == Phase::Likelihood && self.config.train.encoder_rate == 0.0);
-        let (y, weights) = (self.data.targets.batch(rows), self.data.targets.weights(rows));
+        let (y, weights) = (targets.batch(rows), targets.weights(rows));
         let StepSpace { head, gradient } = space;
         gradient.resize(state.theta.len(), 0.0);
         let (d_encoder, d_theta) = gradient.split_at_mut(encoder_len);
@@ -170,7 +259,7 @@ impl NetworkTrainer<'_> {
         let pass = EncoderPass {
             encoder: self.encoder,
             theta: encoder_theta,
-            inputs: self.data.inputs,
+            inputs,
             rows,
             mode: Mode::Train { seed: self.seed(3, state.phase, step) },
             scale: &state.scale,

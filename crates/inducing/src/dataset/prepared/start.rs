@@ -34,7 +34,7 @@ impl Prepared {
             }
             _ => ReadoutStart::Random,
         };
-        Start { theta, readout }
+        Start { theta, readout, stream_seed: seed }
     }
 
     /// Ridge regression of some rows' targets on the inputs: `β [width, C]`, then the intercepts `[C]`.

@@ -1,0 +1,107 @@
+//! The processes of an `mpirun` that train one model together, or this process alone.
+
+use crate::failure::Failure;
+use crate::output_file::beside;
+use inducing::Config;
+use inducing::train::{Alone, Checkpoint, Collective};
+use mpi::World;
+use std::path::{Path, PathBuf};
+
+/// Who trains.
+pub(crate) struct Processes(Option<World>);
+
+impl Processes {
+    /// Those that `mpirun` started, if it did.
+    pub(crate) fn join() -> Result<Self, Failure> {
+        let world = World::from_environment().map_err(|error| Failure::Usage(error.to_string()))?;
+        Ok(Self(world))
+    }
+
+    /// Nobody else.
+    pub(crate) fn alone() -> Self {
+        Self(None)
+    }
+
+    pub(crate) fn collective(&self) -> &dyn Collective {
+        match &self.0 {
+            Some(world) => world,
+            None => &Alone,
+        }
+    }
+
+    pub(crate) fn are_several(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Whether this one writes the model and speaks.
+    pub(crate) fn is_first(&self) -> bool {
+        self.collective().rank() == 0
+    }
+
+    /// Threads of each process, where those of a machine share its cores.
+    pub(crate) fn threads(&self, all: usize) -> usize {
+        self.0.as_ref().map_or(all, |world| (all / world.local_size()).max(1))
+    }
+
+    /// Where this process writes its checkpoint.
+    pub(crate) fn checkpoint_path(&self, first: PathBuf) -> PathBuf {
+        match self.collective().rank() {
+            0 => first,
+            rank => beside(&first, &format!(".{rank}")),
+        }
+    }
+
+    /// Ends the run: in good order, or of all processes at once where one failed, as others would wait for it.
+    pub(crate) fn leave(self, result: &Result<(), Failure>) {
+        let Some(world) = self.0 else { return };
+        match result {
+            Ok(()) | Err(Failure::Interrupted) => {
+                // All is done; what MPI says of its end changes nothing.
+                let _ = world.leave();
+            }
+            Err(failure) => {
+                use std::io::Write;
+                eprintln!("error: rank {}: {failure}", world.rank());
+                let _ = std::io::stderr().flush();
+                world.abort(i32::from(failure.exit_code()));
+            }
+        }
+    }
+}
+
+/// The checkpoints of all processes of an earlier run, whatever their number was; each network where it got furthest.
+pub(crate) fn load_checkpoints(first: &Path, config: &Config, data: &str) -> Result<Checkpoint, Failure> {
+    let mut whole = None;
+    for path in checkpoints(first) {
+        let own = Checkpoint::load(&path, config, data)?;
+        whole = Some(match whole {
+            None => own,
+            Some(whole) => own.merged(whole),
+        });
+    }
+    // Where there is none, the error says so.
+    whole.map_or_else(|| Ok(Checkpoint::load(first, config, data)?), Ok)
+}
+
+/// Removes them: they have done their work, and leftovers would only mislead.
+pub(crate) fn remove_checkpoints(first: &Path) {
+    for path in checkpoints(first) {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// `m.ign.checkpoint`, `m.ign.checkpoint.1`, …, as far as they are there.
+fn checkpoints(first: &Path) -> Vec<PathBuf> {
+    let Some(name) = first.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+        return Vec::new();
+    };
+    let folder = first.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_one = |path: &PathBuf| {
+        let own = path.file_name().map(|own| own.to_string_lossy().into_owned()).unwrap_or_default();
+        own == name || own.strip_prefix(&format!("{name}.")).is_some_and(|rank| rank.parse::<u32>().is_ok())
+    };
+    let mut paths: Vec<PathBuf> = entries.filter(is_one).collect();
+    paths.sort();
+    paths
+}

@@ -1,0 +1,153 @@
+//! Training rows that do not fit into memory: read again for every epoch, in shuffled windows, encoded as the sample's schema says.
+
+use super::Inputs;
+use super::prepared::{Values, WILDEST};
+use crate::error::Error;
+use crate::train::Targets;
+use data::{Column, DataError, Table, TableScan, TableSchema, Target, TargetValues};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+/// Decides which rows are in the sample: the same for every model of a table.
+const SEED: u64 = 0x5a3b_1e00;
+/// Rows of the sample at most: schema, calibration, neighbours and scores come from it.
+const SAMPLE: usize = 100_000;
+/// Fewer would be judged by too small a test part.
+const FEWEST: usize = 2000;
+/// Rows of a window at most and at least.
+const WINDOW: [u64; 2] = [16_384, 262_144];
+
+/// A table of which a sample is in memory.
+#[derive(Debug, Clone)]
+pub(crate) struct Streamed {
+    scan: Arc<TableScan>,
+    sample: usize,
+    window: usize,
+}
+
+impl Streamed {
+    /// Scans a table, and reads a sample of it if the whole takes more than `limit` bytes, else the whole.
+    pub(crate) fn read(
+        source: &data::Source,
+        options: &data::ReadOptions,
+        limit: u64,
+    ) -> Result<(Table, Option<Self>), DataError> {
+        let scan = TableScan::new(source, options)?;
+        if scan.bytes() <= limit {
+            return Ok((scan.read(source)?, None));
+        }
+        // A fourth for the sample, and as much for the windows of two readers; the rest for what is made of them.
+        let of_row = (scan.bytes() / scan.rows.max(1) as u64).max(1);
+        let sample = usize::try_from(limit / 4 / of_row).unwrap_or(SAMPLE).clamp(FEWEST, SAMPLE);
+        let window = (limit / 16 / of_row).clamp(WINDOW[0], WINDOW[1]) as usize;
+        let table = scan.sample(sample, SEED)?;
+        Ok((table, Some(Self { scan: Arc::new(scan), sample, window })))
+    }
+
+    /// Number of rows, those of the sample among them.
+    pub(crate) fn rows(&self) -> usize {
+        self.scan.rows
+    }
+}
+
+/// The rows beside the sample, as they are learned from.
+#[derive(Debug)]
+pub(crate) struct RowStream {
+    table: Streamed,
+    /// Number of rows, about: those without a target are among them.
+    pub(crate) rows: usize,
+    schema: TableSchema,
+    /// The column of weights, and what a weight is divided by.
+    weight: Option<(String, f64)>,
+}
+
+/// Some of the rows.
+#[derive(Debug)]
+pub(crate) struct Window {
+    pub(crate) inputs: Inputs,
+    values: Values,
+    row_weights: Vec<f64>,
+}
+
+impl RowStream {
+    /// The rows of a table beside the `sample` in memory.
+    pub(crate) fn new(
+        table: Streamed,
+        sample: usize,
+        schema: TableSchema,
+        weight: Option<(String, f64)>,
+    ) -> Self {
+        let rows = table.rows() - sample.min(table.rows());
+        Self { table, rows, schema, weight }
+    }
+
+    /// All rows once, in an order that `seed` decides; read and encoded on another thread, one window ahead.
+    pub(crate) fn windows(self: &Arc<Self>, seed: u64) -> Receiver<Result<Window, Error>> {
+        let (sender, receiver) = sync_channel(1);
+        let stream = Arc::clone(self);
+        std::thread::spawn(move || {
+            let Streamed { scan, sample, window } = &stream.table;
+            for table in scan.shuffled(*sample, SEED, seed, *window) {
+                let window = table.and_then(|table| stream.encoded(&table));
+                // The receiver is gone when nobody wants more.
+                match window.transpose() {
+                    None => {}
+                    Some(window) => {
+                        if sender.send(window.map_err(Error::from)).is_err() {
+                            return;
+                        }
+                    }
+                }
+            }
+        });
+        receiver
+    }
+
+    /// The rows of a table that can be learned from; nothing where there are none.
+    fn encoded(&self, table: &Table) -> Result<Option<Window>, DataError> {
+        let (mut rows, _) = data::rows_with_targets(table, &self.schema.targets.names())?;
+        if let Target::Classes(target) = &self.schema.targets {
+            let known: HashSet<&String> = target.levels.iter().collect();
+            let column = table.column(&target.name)?;
+            // So rare that none is in the sample.
+            rows.retain(|&row| known.contains(&column.text(row)));
+        }
+        let mut row_weights = Vec::new();
+        if let Some((name, unit)) = &self.weight
+            && let Column::Number(weights) = table.column(name)?
+        {
+            rows.retain(|&row| weights[row].is_finite() && weights[row] > 0.0);
+            row_weights = rows.iter().map(|&row| weights[row] / unit).collect();
+        }
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let inputs = self.schema.encode(table, Some(&rows))?.into();
+        let values = match self.schema.targets(table, Some(&rows))? {
+            TargetValues::Numbers(y) => {
+                Values::Numbers(y.into_iter().map(|y| y.clamp(-WILDEST, WILDEST) as f32).collect())
+            }
+            TargetValues::Classes(labels) => {
+                Values::Classes(labels.into_iter().map(|label| label.unwrap_or(0)).collect())
+            }
+        };
+        Ok(Some(Window { inputs, values, row_weights }))
+    }
+}
+
+impl Window {
+    /// What is learned of these rows; classes are weighted as they are in the sample.
+    pub(crate) fn targets<'a>(&'a self, sample: Targets<'a>) -> Targets<'a> {
+        let row_weights = &self.row_weights[..];
+        match (&self.values, sample) {
+            (Values::Numbers(y), Targets::Numbers { outputs, .. }) => {
+                Targets::Numbers { y, outputs, row_weights }
+            }
+            (Values::Classes(labels), Targets::Classes { classes, weights, .. }) => {
+                Targets::Classes { labels, classes, weights, row_weights }
+            }
+            _ => unreachable!("sample and stream have one schema"),
+        }
+    }
+}
