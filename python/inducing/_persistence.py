@@ -41,7 +41,7 @@ class PersistentIGN(InspectableIGN):
         path : path
             Such as ``"price.onnx"``.
         features : bool
-            Whether the graph also has the network's features as an output.
+            Whether the graph takes the encoded matrix (docs/onnx.md) in place of the table's columns.
         quantiles : sequence of float
             Probabilities of the quantiles among the outputs, for numbers.
         """

@@ -19,9 +19,10 @@ def test_an_exported_model_says_the_same(tmp_path: Path) -> None:
     model = IGNRegressor(preset="single", neighbours=False).fit(X, np.sin(x))
     model.export_onnx(tmp_path / "wave.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "wave.onnx")
-    inputs = {one.name: X[one.name].to_numpy()[:, None] for one in session.get_inputs() if one.name in X}
-    kinds = {"tensor(float)": np.float32, "tensor(double)": np.float64}
-    inputs = {one.name: inputs[one.name].astype(kinds[one.type]) for one in session.get_inputs()}
+    inputs = {name: X[name].to_numpy()[:, None] for name in X.columns}
     names = [one.name for one in session.get_outputs()]
     said = dict(zip(names, session.run(names, inputs), strict=True))
-    assert np.allclose(np.ravel(said["mean"]), model.predict(X), atol=1e-3)
+    mean, std = model.predict(X, return_std=True)
+    # docs/onnx.md: the largest difference seen is 7e-7 of the target's deviation.
+    assert np.allclose(said["mean"], mean, atol=1e-5)
+    assert np.allclose(said["std"], std, atol=1e-5)
