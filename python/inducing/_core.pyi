@@ -149,7 +149,8 @@ class Model:
         """Rows of a pool to label next, as JSON: a list of ``{"row", "score", …}``."""
     def update(self, data: Dataset, *, threads: int = 1) -> tuple[Model, str]:
         """The model with new labelled rows, and what they were worth as JSON."""
-    def export_onnx(self, *, features: bool = False, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> bytes: ...
+    def export_onnx(self, *, features: bool = False, quantiles: Sequence[float] | None = None) -> bytes:
+        """An ONNX graph (docs/onnx.md); by default of the quantiles .05, .5 and .95 of numbers, and of none of classes."""
 
 class PredictionStream:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...

@@ -10,6 +10,7 @@ use inducing::explain::Observed;
 use inducing::model::{Decision, TargetUse};
 use inducing::{Dataset, Error, Goal, Model, SuggestOptions};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use onnx::{ExportOptions, InputForm};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -368,6 +369,21 @@ impl PyModel {
                 .map(|(row, score)| serde_json::json!({ "row": row, "score": score }))
                 .collect::<Vec<_>>(),
         )
+    }
+
+    #[pyo3(signature = (*, features = false, quantiles = None))]
+    fn export_onnx<'py>(
+        &self,
+        py: Python<'py>,
+        features: bool,
+        quantiles: Option<Vec<f64>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let usual =
+            if self.model.header().schema.classes().is_some() { Vec::new() } else { vec![0.05, 0.5, 0.95] };
+        let inputs = if features { InputForm::Features } else { InputForm::Columns };
+        let options = ExportOptions { quantiles: quantiles.unwrap_or(usual), inputs };
+        let bytes = py.detach(|| onnx::export(&self.model, &options));
+        Ok(PyBytes::new(py, &bytes.map_err(|error| PyValueError::new_err(error.to_string()))?))
     }
 
     #[pyo3(signature = (data, *, threads = 1))]

@@ -39,7 +39,12 @@ impl Iterator for Reader {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = self.batches.recv().ok()?;
+        // A consumer may hold the interpreter while it reads, and the predicting thread may need it for what Python owns.
+        let batches = &mut self.batches;
+        let batch = match Python::try_attach(|py| py.detach(move || batches.recv())) {
+            Some(batch) => batch.ok()?,
+            None => self.batches.recv().ok()?, // the interpreter is gone
+        };
         Some(batch.map_err(|error| ArrowError::ExternalError(error.to_string().into())))
     }
 }

@@ -89,7 +89,7 @@ fn blocks_go_on_from_file_to_file_and_carry_columns_along() {
     let folder = Folder::new();
     for file in 0..5 {
         let rows: String = (0..7).map(|row| format!("{},row {file} {row}\n", 10 * file + row)).collect();
-        folder.write(&format!("{file}.csv"), &format!("x,name\n{rows}"));
+        folder.write(&format!("{file}.csv"), format!("x,name\n{rows}"));
     }
     let columns = [("x".to_owned(), ColumnType::Number)];
     let keep = ["name".to_owned()];

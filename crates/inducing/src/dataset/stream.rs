@@ -91,13 +91,10 @@ impl RowStream {
             for table in scan.shuffled(*sample, SEED, seed, *window) {
                 let window = table.and_then(|table| stream.encoded(&table));
                 // The receiver is gone when nobody wants more.
-                match window.transpose() {
-                    None => {}
-                    Some(window) => {
-                        if sender.send(window.map_err(Error::from)).is_err() {
-                            return;
-                        }
-                    }
+                if let Some(window) = window.transpose()
+                    && sender.send(window.map_err(Error::from)).is_err()
+                {
+                    return;
                 }
             }
         });

@@ -198,16 +198,16 @@ impl Prepared {
             return Ok(());
         }
         let config = serde_json::to_string(config).expect("a configuration is plain data");
-        let own = [env!("CARGO_PKG_VERSION"), &self.fingerprint(), &config];
+        let own = [env!("CARGO_PKG_VERSION"), &config, &self.fingerprint()];
         let all = processes.gather(own.join("\n").as_bytes())?;
         let first = String::from_utf8_lossy(&all[0]);
         for (rank, other) in all.iter().enumerate().skip(1) {
             let (other, mut what) =
-                (String::from_utf8_lossy(other), ["version", "data", "settings"].into_iter());
+                (String::from_utf8_lossy(other), ["version", "settings", "data"].into_iter());
             let differs = first.splitn(3, '\n').zip(other.splitn(3, '\n')).map(|(a, b)| a != b);
             if let Some(what) = differs.filter_map(|differs| what.next().filter(|_| differs)).next() {
                 return Err(Error::Request(format!(
-                    "rank {rank} has another {what} than rank 0\nhint: start the same program with the same files and options everywhere"
+                    "the {what} of rank {rank} and of rank 0 differ\nhint: start the same program with the same files and options everywhere"
                 )));
             }
         }

@@ -90,8 +90,8 @@ impl Prepared {
                 for (to, x_j) in to.inputs[i * n..][..n].iter_mut().zip(&x) {
                     *to += share * x_i * x_j;
                 }
-                for output in 0..c {
-                    to.targets[i * c + output] += share * x_i * f64::from(y[output]);
+                for (to, y) in to.targets[i * c..][..c].iter_mut().zip(&y) {
+                    *to += share * x_i * f64::from(*y);
                 }
             }
         }
