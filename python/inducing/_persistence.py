@@ -32,7 +32,7 @@ class PersistentIGN(InspectableIGN):
         path: str | os.PathLike[str],
         *,
         features: bool = False,
-        quantiles: Sequence[float] = (0.05, 0.5, 0.95),
+        quantiles: Sequence[float] | None = None,
     ) -> None:
         """Writes the model as an ONNX file, for predictions without this package.
 
@@ -42,11 +42,11 @@ class PersistentIGN(InspectableIGN):
             Such as ``"price.onnx"``.
         features : bool
             Whether the graph takes the encoded matrix (docs/onnx.md) in place of the table's columns.
-        quantiles : sequence of float
-            Probabilities of the quantiles among the outputs, for numbers.
+        quantiles : sequence of float, optional
+            Of numbers, probabilities of the quantiles among the outputs. None: 0.05, 0.5 and 0.95.
         """
         check_is_fitted(self)
-        graph = self._model.export_onnx(features=features, quantiles=list(quantiles))
+        graph = self._model.export_onnx(features=features, quantiles=quantiles)
         with open(path, "wb") as file:
             file.write(graph)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inducing import IGNRegressor, _core
+from inducing import IGNClassifier, IGNRegressor, _core
 
 pytestmark = pytest.mark.skipif(not hasattr(_core.Model, "export_onnx"), reason="the core exports no ONNX")
 
@@ -26,3 +26,14 @@ def test_an_exported_model_says_the_same(tmp_path: Path) -> None:
     # docs/onnx.md: the largest difference seen is 7e-7 of the target's deviation.
     assert np.allclose(said["mean"], mean, atol=1e-5)
     assert np.allclose(said["std"], std, atol=1e-5)
+
+
+def test_exported_classes_have_the_same_probabilities(tmp_path: Path) -> None:
+    onnxruntime: Any = pytest.importorskip("onnxruntime")
+    x = np.random.default_rng(0).normal(size=(120, 2))
+    X = pd.DataFrame(x, columns=["a", "b"])
+    model = IGNClassifier(preset="single").fit(X, np.where(x[:, 0] > 0, "above", "below"))
+    model.export_onnx(tmp_path / "side.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "side.onnx")
+    (probabilities,) = session.run(["probabilities"], {name: X[name].to_numpy()[:, None] for name in X.columns})
+    assert np.allclose(probabilities, model.predict_proba(X), atol=1e-5)
