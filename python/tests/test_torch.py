@@ -744,7 +744,7 @@ def test_heads_that_make_no_sense_are_refused() -> None:
         ("`classes` is given for a regression", {"classes": 3}),
         ("`link` is given for a regression", {"link": "logit"}),
         ("`outputs` is 2, of a classification", {"task": "classification", "classes": 3, "outputs": 2}),
-        ("has no `link=\"logit\"`", {"task": "classification", "classes": 3, "coupling": "batch", "link": "logit"}),
+        ('has no `link="logit"`', {"task": "classification", "classes": 3, "coupling": "batch", "link": "logit"}),
         ("`coupling` is 'row'", {"coupling": "row"}),
         ("`kernel` is 'cosine'", {"kernel": "cosine"}),
         ("`precision` is 'f16'", {"precision": "f16"}),

@@ -1,0 +1,1 @@
+# What inducing uses of scikit-learn, which has no types of its own.
