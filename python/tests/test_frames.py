@@ -75,7 +75,6 @@ def test_every_kind_of_table_gives_the_same_model(
 ) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", message="rows have dates")
         model = IGNRegressor(**quick).fit(as_kind(inputs, kind), price)
     assert list(model.feature_names_in_) == list(inputs.columns)
     assert model.n_features_in_ == 5
