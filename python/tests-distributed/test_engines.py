@@ -1,5 +1,7 @@
 """Spark, Ray and Dask score as the command does: the same numbers, whatever the parts."""
 
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +65,7 @@ def test_ray(rows: pd.DataFrame, model: Path, expected: pd.DataFrame) -> None:
 
 def test_spark(rows: pd.DataFrame, model: Path, expected: pd.DataFrame) -> None:
     sql = pytest.importorskip("pyspark.sql")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     spark = (
         sql.SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")
