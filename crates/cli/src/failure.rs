@@ -60,6 +60,9 @@ impl Failure {
 
 impl<E: Into<inducing::Error>> From<E> for Failure {
     fn from(error: E) -> Self {
-        Self::Error(error.into())
+        match error.into() {
+            inducing::Error::Interrupted => Self::Interrupted,
+            error => Self::Error(error),
+        }
     }
 }

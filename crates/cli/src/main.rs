@@ -62,9 +62,32 @@ enum Command {
     Man(commands::man::Args),
 }
 
+impl Command {
+    /// Why processes of an `mpirun` cannot run this together: they would do the same work, and write the same files.
+    fn refused_to_several(&self) -> Option<Failure> {
+        let parted = match self {
+            Self::Train(_) => true,
+            Self::Predict(args) => args.is_parted(),
+            _ => false,
+        };
+        (shards::ShardPart::of_world().is_some() && !parted).then(|| {
+            Failure::Usage(
+                "several processes were started by `mpirun`, and this command is of one\nhint: `ign train` parts networks, and `ign predict \
+                 --out-dir DIR` files, among them; start others without `mpirun`"
+                    .into(),
+            )
+        })
+    }
+}
+
 fn main() -> ExitCode {
     signals::survive_file_size_limit();
-    let result = match Cli::parse().command {
+    let command = Cli::parse().command;
+    if let Some(failure) = command.refused_to_several() {
+        eprintln!("error: {failure}");
+        return ExitCode::from(failure.exit_code());
+    }
+    let result = match command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Train(args) => commands::train::run(&args),
         Command::Tune(args) => commands::tune::run(&args),

@@ -1,14 +1,18 @@
 //! Places to write to: their names, and checks before work begins rather than after it.
 
 use crate::failure::Failure;
-use data::Format;
+use data::{Format, Shards};
 use std::path::{Path, PathBuf};
 
 /// Refuses an output that is also an input.
 pub(crate) fn check_not_input(out: &Path, inputs: &[&Path]) -> Result<(), Failure> {
-    let same =
-        |input: &&&Path| matches!((input.canonicalize(), out.canonicalize()), (Ok(a), Ok(b)) if a == b);
-    match inputs.iter().find(same) {
+    let same = |input: &Path| matches!((input.canonicalize(), out.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    // A pattern or a folder stands for files; one that is none is told when it is read.
+    let shards = |input: &Path| Shards::recognise(&input.to_string_lossy()).ok().flatten();
+    let holds = |input: &&&Path| {
+        same(input) || shards(input).is_some_and(|shards| shards.paths().iter().any(|path| same(path)))
+    };
+    match inputs.iter().find(holds) {
         None => Ok(()),
         Some(input) => Err(cannot_write(out, &format!("it would overwrite the input {}", input.display()))),
     }

@@ -16,6 +16,13 @@ pub(crate) struct ShardPart {
 }
 
 impl ShardPart {
+    /// That of one process of an `mpirun`.
+    pub(crate) fn of_world() -> Option<Self> {
+        let number = |name: &str| std::env::var(name).ok()?.parse().ok();
+        let (index, count) = (number("OMPI_COMM_WORLD_RANK")?, number("OMPI_COMM_WORLD_SIZE")?);
+        (index < count && count > 1).then_some(Self { index, count })
+    }
+
     /// `2/8` is the second of eight.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let numbers = text.split_once('/').map(|(index, count)| (index.trim().parse(), count.trim().parse()));
@@ -48,21 +55,40 @@ pub(crate) fn run(
     folder: &Path,
     part: Option<ShardPart>,
 ) -> Result<Predicted, Failure> {
-    let shards = match request.inputs {
-        [name] => match Shards::recognise(name)? {
-            Some(shards) => shards,
-            None => Shards::new(name, vec![name.into()]),
-        },
-        several => Shards::new("the inputs", several.iter().map(PathBuf::from).collect()),
-    };
+    let mut paths = Vec::new();
+    for name in request.inputs {
+        match Shards::recognise(name)? {
+            Some(shards) => paths.extend_from_slice(shards.paths()),
+            None if name == "-" => {
+                return Err(Failure::Usage(
+                    "standard input is no file to score\nhint: name files, or leave `--out-dir` out".into(),
+                ));
+            }
+            None => paths.push(name.into()),
+        }
+        let inside = folder.parent().map(Path::canonicalize);
+        if matches!((Path::new(name).canonicalize(), inside), (Ok(a), Some(Ok(b))) if a == b && a.is_dir()) {
+            return Err(Failure::Usage(format!(
+                "{} lies in the folder of the input, which would no longer hold nothing but tables\nhint: choose another `--out-dir`",
+                folder.display()
+            )));
+        }
+    }
+    let shards = Shards::new("the inputs", paths);
     let outputs = outputs(&shards, folder, request.output_format)?;
+    let mut manifest = Some(check_manifest(request, folder, &outputs)?);
     make_folder(folder)?;
-    check_manifest(request, folder)?;
     let part = part.unwrap_or(ShardPart { index: 0, count: 1 });
     let mut all = Predicted { rows: 0, notes: Vec::new() };
     let mut there = 0;
     for (shard, out) in shards.paths().iter().zip(&outputs).skip(part.index).step_by(part.count) {
         if out.exists() {
+            if !out.is_file() {
+                return Err(Failure::Usage(format!(
+                    "{} is no file\nhint: choose another `--out-dir`",
+                    out.display()
+                )));
+            }
             there += 1;
             continue;
         }
@@ -71,6 +97,11 @@ pub(crate) fn run(
         }
         let (inputs, out) = ([shard.display().to_string()], out.display().to_string());
         let predicted = PredictRequest { inputs: &inputs, out: &out, ..*request }.run()?;
+        // Only what was done is noted: a request that fails must not bind those that follow.
+        if let Some(manifest) = manifest.take() {
+            let text = serde_json::to_string_pretty(&manifest).expect("a manifest is plain data");
+            write_atomically(&folder.join(MANIFEST), |file| writeln!(file, "{text}"))?;
+        }
         all.rows += predicted.rows;
         all.notes.extend(predicted.notes.into_iter().map(|note| format!("{}: {note}", inputs[0])));
     }
@@ -118,24 +149,33 @@ fn ending(format: Format) -> &'static str {
     }
 }
 
-/// Refuses a folder whose outputs were made with another model or other columns.
-fn check_manifest(request: &PredictRequest<'_>, folder: &Path) -> Result<(), Failure> {
+/// What the outputs are made with; refuses a folder whose outputs were made with another model or other columns, or by somebody else.
+fn check_manifest(
+    request: &PredictRequest<'_>,
+    folder: &Path,
+    outputs: &[PathBuf],
+) -> Result<Manifest, Failure> {
     let own = Manifest {
         model: format!("{:08x}", request.model.checksum()?),
         columns: request.columns.fields().iter().map(|field| field.name().clone()).collect(),
         keep: request.keep.to_vec(),
     };
-    let path = folder.join(MANIFEST);
-    match std::fs::read_to_string(&path) {
-        Ok(text) if serde_json::from_str::<Manifest>(&text).is_ok_and(|other| other == own) => Ok(()),
-        Ok(_) => Err(Failure::Usage(format!(
-            "{} holds predictions of another model, or with other columns\nhint: choose another `--out-dir`, or delete this one",
+    let refuse = |what: &str| {
+        Err(Failure::Usage(format!(
+            "{} holds {what}\nhint: choose another `--out-dir`, or delete this one",
             folder.display()
-        ))),
-        Err(_) => {
-            let text = serde_json::to_string_pretty(&own).expect("a manifest is plain data");
-            Ok(write_atomically(&path, |file| writeln!(file, "{text}"))?)
-        }
+        )))
+    };
+    match std::fs::read_to_string(folder.join(MANIFEST)) {
+        Ok(text) => match serde_json::from_str::<Manifest>(&text) {
+            Ok(other) if other == own => Ok(own),
+            Ok(_) => refuse("predictions of another model, or with other columns"),
+            Err(_) => refuse(&format!("a damaged {MANIFEST}")),
+        },
+        Err(_) => match outputs.iter().find(|out| out.exists()) {
+            Some(out) => refuse(&format!("{}, which this command did not write", out.display())),
+            None => Ok(own),
+        },
     }
 }
 

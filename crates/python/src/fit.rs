@@ -77,7 +77,7 @@ fn train(
     let cautions = notices.iter().filter(|notice| notice.is_caution()).map(ToString::to_string).collect();
     progress().notices.extend(notices.iter().map(ToString::to_string));
     let fitted = |prepared: &Prepared, config: &Config| {
-        prepared.fit(config, threads, None, &mut |event| {
+        prepared.fit(config, crate::run::sensible(threads), None, &mut |event| {
             match event {
                 Event::Step { done, planned, phase, loss } => {
                     let mut progress = progress();

@@ -252,6 +252,9 @@ impl PyModel {
         nearest: usize,
         threads: usize,
     ) -> PyResult<Vec<String>> {
+        if !(1..=1000).contains(&nearest) {
+            return Err(PyValueError::new_err(format!("nearest is {nearest}\nhint: it is from 1 to 1000")));
+        }
         if self.model.heads().next().is_none() {
             return Err(PyValueError::new_err(
                 "the model has a softmax layer and no inducing points\nhint: train without `head = \"softmax\"`",

@@ -49,7 +49,7 @@ pub(crate) fn predict(model: &Model, data: &Dataset, asked: &Asked, stop: &Stop)
     if let Schema::Table(_) = &model.header().schema {
         let mut stream = model.stream(data, &[])?.stop_when(|| stop.is_asked_for());
         for block in stream.by_ref() {
-            said.add(&block?.predictions, asked, &mut rng);
+            said.add(&block?.predictions, asked, &mut rng)?;
         }
         said.notes = stream.notes();
         return Ok(said);
@@ -60,16 +60,25 @@ pub(crate) fn predict(model: &Model, data: &Dataset, asked: &Asked, stop: &Stop)
         if stop.is_asked_for() {
             return Err(Error::Interrupted);
         }
-        said.add(&model.predict_inputs(&encoded.inputs, rows)?, asked, &mut rng);
+        said.add(&model.predict_inputs(&encoded.inputs, rows)?, asked, &mut rng)?;
     }
     said.notes = encoded.notes.into_iter().chain(encoded.file_notes).collect();
     Ok(said)
 }
 
 impl Said {
-    fn add(&mut self, predictions: &Predictions, asked: &Asked, rng: &mut ChaCha8Rng) {
+    fn add(&mut self, predictions: &Predictions, asked: &Asked, rng: &mut ChaCha8Rng) -> Result<(), Error> {
         self.rows += predictions.len();
         if let Some(batch) = predictions.as_regression() {
+            let [quantiles, density, samples] = [asked.quantiles.len(), asked.grid.len(), asked.samples]
+                .map(|each| each.saturating_mul(batch.density.len()));
+            let reserved =
+                self.quantiles.try_reserve(quantiles).and_then(|()| self.density.try_reserve(density));
+            if reserved.and_then(|()| self.samples.try_reserve(samples)).is_err() {
+                return Err(Error::Request(
+                    "not enough memory for so many numbers\nhint: ask for fewer rows, samples or points at a time".into(),
+                ));
+            }
             self.mean.extend(&batch.mean);
             self.std.extend(&batch.std);
             self.std_latent.extend(&batch.std_latent);
@@ -86,6 +95,7 @@ impl Said {
             self.latent_std.extend(&batch.latent_std);
         }
         self.familiarity.extend(predictions.familiarity());
+        Ok(())
     }
 
     /// The arrays by their names, in the shapes of `_core.pyi`.

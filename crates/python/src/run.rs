@@ -26,6 +26,12 @@ impl Stop {
     }
 }
 
+/// Threads that are worth having: more than there are cores only cost.
+pub(crate) fn sensible(threads: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    threads.clamp(1, cores.max(2))
+}
+
 /// Runs `work` in a pool of `threads` threads of its own, without the interpreter, and calls `meanwhile` with it now and then. A
 /// signal or an error of `meanwhile` ends the wait at once; the work then ends by itself when it next looks at its [`Stop`].
 pub(crate) fn run<T: Send + 'static>(
@@ -38,7 +44,7 @@ pub(crate) fn run<T: Send + 'static>(
     let (sender, mut receiver) = channel();
     let of_work = stop.clone();
     // A pool of its own: that of the process would not survive a fork, which multiprocessing does.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(sensible(threads)).build();
     let pool = pool.map_err(|error| PyRuntimeError::new_err(format!("no threads: {error}")))?;
     std::thread::spawn(move || sender.send(pool.install(|| work(&of_work))));
     let outcome = loop {

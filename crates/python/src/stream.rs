@@ -64,7 +64,7 @@ impl PyPredictionStream {
         wanted: Wanted,
         threads: usize,
     ) -> PyResult<Self> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(crate::run::sensible(threads)).build();
         let pool = pool.map_err(|error| PyRuntimeError::new_err(format!("no threads: {error}")))?;
         let notes = Arc::new(Mutex::new(Vec::new()));
         let (of_thread, (say_schema, schema), (sender, batches)) =

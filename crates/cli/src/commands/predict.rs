@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     out_dir: Option<PathBuf>,
     /// Of the files, only every N-th from the I-th on, such as 1/8: each task of a job array takes its own
-    #[arg(long, value_name = "I/N", requires = "out_dir", value_parser = ShardPart::parse)]
+    #[arg(long, value_name = "I/N", value_parser = ShardPart::parse)]
     shard: Option<ShardPart>,
     /// Which columns to write, separated by commas: row, mean, std, std_latent, familiarity; of classes row, label, p, latent_mean,
     /// latent_std, familiarity; `all` is all of them but the row [default: mean, 90 % interval, std, familiarity; label, p, familiarity]
@@ -70,6 +70,13 @@ pub(crate) struct Args {
     threads: ThreadFlags,
 }
 
+impl Args {
+    /// Whether several processes can share the work.
+    pub(crate) fn is_parted(&self) -> bool {
+        self.out_dir.is_some()
+    }
+}
+
 /// Whether numbers are written as text, where digits cost room.
 fn is_text(out: &str, format: Option<Format>) -> bool {
     format.unwrap_or_else(|| Format::from_path(std::path::Path::new(out)).unwrap_or(Format::Csv))
@@ -77,6 +84,16 @@ fn is_text(out: &str, format: Option<Format>) -> bool {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let shard = match (args.shard, &args.out_dir) {
+        (Some(_), None) => {
+            return Err(Failure::Usage(
+                "`--shard` is a part of the files of `--out-dir`\nhint: say `--out-dir DIR` in place of `--out`".into(),
+            ));
+        }
+        // Processes of an `mpirun` part the files among them.
+        (None, Some(_)) => ShardPart::of_world(),
+        (shard, _) => shard,
+    };
     args.threads.start();
     let mut model = Model::load(&args.model)?;
     set_threshold(&mut model, args.threshold)?;
@@ -123,7 +140,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         table_flags: &args.table_flags,
     };
     let (predicted, into) = match &args.out_dir {
-        Some(folder) => (shards::run(&request, folder, args.shard)?, folder.display().to_string()),
+        Some(folder) => (shards::run(&request, folder, shard)?, folder.display().to_string()),
         None => (request.run()?, args.out.clone()),
     };
     if !args.quiet {

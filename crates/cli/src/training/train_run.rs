@@ -58,13 +58,17 @@ impl TrainRun<'_> {
         signals::watch("saving a checkpoint");
         let mut saved = Instant::now();
         let mut times = if args.resume() { Times::load(out) } else { Times::new() };
-        let together = processes.collective();
+        let (together, several) = (processes.collective(), processes.are_several());
         let fit = prepared.fit_together(together, config, threads, resume, &mut |event| {
             progress.show(&event);
             times.on_event(&event);
-            if let Event::Checkpoint(state) = event
-                && saved.elapsed() >= args.checkpoint_every()
-            {
+            // Where there are several processes, one that dies later must not cost the others their work.
+            let (state, due) = match event {
+                Event::Checkpoint(state) => (Some(state), saved.elapsed() >= args.checkpoint_every()),
+                Event::Trained(state) => (Some(state), several),
+                _ => (None, false),
+            };
+            if let Some(state) = state.filter(|_| due) {
                 saved = Instant::now();
                 // Training needs no disk until its end, and by then there may be room again.
                 if let Err(error) = state.save(&checkpoint, config, &fingerprint) {

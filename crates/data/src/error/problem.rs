@@ -137,6 +137,9 @@ pub enum Problem {
         /// In the words of the program that made it.
         message: String,
     },
+    /// A file that is read several times, and is another one now.
+    #[error("the file changed while it was learned from")]
+    FileChanged,
     /// A stream of record batches that was read before.
     #[error("the stream was read already")]
     StreamIsSpent,

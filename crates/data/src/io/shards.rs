@@ -1,5 +1,6 @@
 //! [`Shards`]: a table in several files, named by a folder or a pattern.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -41,8 +42,25 @@ impl Shards {
         let failed = |problem| DataError::new(name, problem);
         let pattern =
             glob::glob(name).map_err(|error| failed(Problem::BadPattern { message: error.to_string() }))?;
-        let mut paths: Vec<PathBuf> =
-            pattern.flatten().filter(|path| path.is_file() && !is_hidden(path)).collect();
+        let (mut paths, mut seen) = (Vec::new(), HashSet::new());
+        for path in pattern {
+            let path = path.map_err(|error| {
+                let problem = Problem::Io { action: "read", message: error.error().to_string() };
+                DataError::new(error.path().display().to_string(), problem)
+            })?;
+            if path.is_dir() || is_below_hidden(&path, name) {
+                continue;
+            }
+            let file = |problem| DataError::new(path.display().to_string(), problem);
+            // A link to a file that is there already, or a loop of links, adds nothing; one to nowhere is an error.
+            let real = path.canonicalize().map_err(|_| file(Problem::NoSuchFile))?;
+            if !real.is_file() {
+                return Err(file(Problem::NotARegularFile));
+            }
+            if seen.insert(real) {
+                paths.push(path);
+            }
+        }
         paths.sort();
         if paths.is_empty() {
             return Err(failed(Problem::NothingMatches));
@@ -82,5 +100,15 @@ fn is_table(path: &Path) -> bool {
 }
 
 fn is_hidden(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(['.', '_']))
+    path.file_name().is_some_and(|name| is_hidden_name(&name.to_string_lossy()))
+}
+
+/// Whether a file or a folder above it is hidden and does not stand in the pattern.
+fn is_below_hidden(path: &Path, pattern: &str) -> bool {
+    let parts = path.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    parts.into_iter().any(|part| is_hidden_name(&part) && !pattern.split('/').any(|own| own == part))
+}
+
+fn is_hidden_name(name: &str) -> bool {
+    name.starts_with(['.', '_']) && name != "." && name != ".."
 }

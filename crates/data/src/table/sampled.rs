@@ -8,7 +8,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::error::DataError;
+use crate::error::{DataError, Problem};
 use crate::io::input::Input;
 use crate::io::source::Source;
 use crate::table::Table;
@@ -43,6 +43,8 @@ pub struct TableScan {
     pub rows: usize,
     options: ReadOptions,
     files: Vec<Source>,
+    /// Size and time of each file when it was scanned.
+    stamps: Vec<Option<Stamp>>,
 }
 
 impl TableScan {
@@ -51,14 +53,15 @@ impl TableScan {
     /// # Errors
     /// If the table cannot be read, with the place of the first fault, or can be read only once.
     pub fn new(source: &Source, options: &ReadOptions) -> Result<Self, DataError> {
-        let mut input = Input::find(source, true)?;
-        let (columns, date_formats, rows) = inferred_types(&mut input, options)?;
-        let files = match source {
+        let files: Vec<Source> = match source {
             Source::Shards(shards) => shards.paths().iter().cloned().map(Source::Path).collect(),
             other => vec![other.clone()],
         };
+        let stamps = files.iter().map(stamp).collect();
+        let mut input = Input::find(source, true)?;
+        let (columns, date_formats, rows) = inferred_types(&mut input, options)?;
         let options = ReadOptions { date_formats, ..options.clone() };
-        Ok(TableScan { columns, rows, options, files })
+        Ok(TableScan { columns, rows, options, files, stamps })
     }
 
     /// Bytes that the table takes in memory, about: a number for each cell as it was read, and one as it is learned from.
@@ -81,7 +84,7 @@ impl TableScan {
         let chosen = Chosen::new(count, self.rows, seed);
         let mut sample: Option<Table> = None;
         for (index, file) in self.files.iter().enumerate() {
-            let Some(blocks) = self.open(file)? else { continue };
+            let Some(blocks) = self.open(index, file)? else { continue };
             for block in blocks {
                 let block = block?;
                 let own: Vec<usize> =
@@ -115,8 +118,19 @@ impl TableScan {
         Ok(table.with_declared(Arc::new(self.options.given().cloned().collect())))
     }
 
+    /// Names what was scanned, for one run to be told from another: rows and sizes of files.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        let sizes: Vec<String> =
+            self.stamps.iter().map(|stamp| stamp.map_or(0, |(size, _)| size).to_string()).collect();
+        format!("{} rows in files of {} bytes", self.rows, sizes.join(", "))
+    }
+
     /// Blocks of one file; nothing of one without a byte.
-    fn open(&self, file: &Source) -> Result<Option<Blocks>, DataError> {
+    fn open(&self, index: usize, file: &Source) -> Result<Option<Blocks>, DataError> {
+        if stamp(file) != self.stamps[index] {
+            return Err(DataError::new(file.to_string(), Problem::FileChanged));
+        }
         if let Source::Path(path) = file
             && is_empty(path)
         {
@@ -124,6 +138,15 @@ impl TableScan {
         }
         Blocks::open(Input::find(file, false)?, &self.options, &self.columns, &[], BLOCK_ROWS).map(Some)
     }
+}
+
+/// What changes when a file does.
+type Stamp = (u64, std::time::SystemTime);
+
+fn stamp(file: &Source) -> Option<Stamp> {
+    let Source::Path(path) = file else { return None };
+    let metadata = path.metadata().ok()?;
+    Some((metadata.len(), metadata.modified().ok()?))
 }
 
 fn is_empty(path: &Path) -> bool {
@@ -180,7 +203,7 @@ impl ShuffledRows {
                 && let Some(index) = self.order.pop()
             {
                 let file = self.scan.files[index].clone();
-                self.open.extend(self.scan.open(&file)?.map(|blocks| (index, blocks)));
+                self.open.extend(self.scan.open(index, &file)?.map(|blocks| (index, blocks)));
             }
             if self.open.is_empty() {
                 return Ok(None);

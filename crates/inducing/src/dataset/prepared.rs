@@ -331,7 +331,9 @@ impl Prepared {
             Values::Classes(labels) => bytemuck::cast_slice(labels),
         });
         let (rows, width) = (self.inputs.rows(), self.inputs.width());
-        format!("{rows} rows, {width} columns, checksum {:08x}", hasher.finalize())
+        let streamed =
+            self.stream.as_ref().map_or(String::new(), |stream| format!(", beside {}", stream.fingerprint()));
+        format!("{rows} rows, {width} columns, checksum {:08x}{streamed}", hasher.finalize())
     }
 
     /// Weights of all other classes and of one, where each class has its own network.

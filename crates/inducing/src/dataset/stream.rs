@@ -41,6 +41,9 @@ impl Streamed {
         let of_row = (scan.bytes() / scan.rows.max(1) as u64).max(1);
         let sample = usize::try_from(limit / 4 / of_row).unwrap_or(SAMPLE).clamp(FEWEST, SAMPLE);
         let window = (limit / 16 / of_row).clamp(WINDOW[0], WINDOW[1]) as usize;
+        if sample >= scan.rows {
+            return Ok((scan.read(source)?, None));
+        }
         let table = scan.sample(sample, SEED)?;
         Ok((table, Some(Self { scan: Arc::new(scan), sample, window })))
     }
@@ -82,6 +85,11 @@ impl RowStream {
         Self { table, rows, schema, weight }
     }
 
+    /// Names the rows, for a checkpoint to be matched with.
+    pub(crate) fn fingerprint(&self) -> String {
+        self.table.scan.fingerprint()
+    }
+
     /// All rows once, in an order that `seed` decides; read and encoded on another thread, one window ahead.
     pub(crate) fn windows(self: &Arc<Self>, seed: u64) -> Receiver<Result<Window, Error>> {
         let (sender, receiver) = sync_channel(1);
@@ -89,10 +97,10 @@ impl RowStream {
         std::thread::spawn(move || {
             let Streamed { scan, sample, window } = &stream.table;
             for table in scan.shuffled(*sample, SEED, seed, *window) {
-                let window = table.and_then(|table| stream.encoded(&table));
+                let window = table.map_err(Error::from).and_then(|table| stream.encoded(&table));
                 // The receiver is gone when nobody wants more.
                 if let Some(window) = window.transpose()
-                    && sender.send(window.map_err(Error::from)).is_err()
+                    && sender.send(window).is_err()
                 {
                     return;
                 }
@@ -102,7 +110,7 @@ impl RowStream {
     }
 
     /// The rows of a table that can be learned from; nothing where there are none.
-    fn encoded(&self, table: &Table) -> Result<Option<Window>, DataError> {
+    fn encoded(&self, table: &Table) -> Result<Option<Window>, Error> {
         let (mut rows, _) = data::rows_with_targets(table, &self.schema.targets.names())?;
         if let Target::Classes(target) = &self.schema.targets {
             let known: HashSet<&String> = target.levels.iter().collect();
@@ -114,7 +122,14 @@ impl RowStream {
         if let Some((name, unit)) = &self.weight
             && let Column::Number(weights) = table.column(name)?
         {
-            rows.retain(|&row| weights[row].is_finite() && weights[row] > 0.0);
+            if let Some(&row) = rows.iter().find(|&&row| !(weights[row].is_finite() && weights[row] >= 0.0)) {
+                return Err(Error::Request(format!(
+                    "weight column `{name}` has {} in {}\nhint: weights are numbers from 0 on; 0 leaves a row out of the fit",
+                    weights[row],
+                    table.file()
+                )));
+            }
+            rows.retain(|&row| weights[row] > 0.0);
             row_weights = rows.iter().map(|&row| weights[row] / unit).collect();
         }
         if rows.is_empty() {

@@ -91,6 +91,12 @@ const USUAL_DIGITS: usize = 6;
 impl PredictionColumns {
     /// What is asked for of a model; without names the usual columns.
     pub fn new(model: &Model, request: &ColumnRequest<'_>) -> Result<Self, Error> {
+        let is_none = |p: &&f64| !(**p > 0.0 && **p < 1.0);
+        if let Some(p) = request.intervals.iter().chain(request.quantiles).find(is_none) {
+            return Err(Error::Request(format!(
+                "intervals and quantiles have probabilities between 0 and 1, and {p} is none\nhint: write 0.9 for 90 %"
+            )));
+        }
         let schema = &model.header().schema;
         let classes = schema.classes();
         let usual = ["default".to_owned()];

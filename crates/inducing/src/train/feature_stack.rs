@@ -12,7 +12,7 @@ use super::join::{calibrate, calibrate_classes};
 use crate::config::{Config, HeadKind};
 use crate::dataset::{Inputs, Prepared, Values};
 use crate::error::Error;
-use crate::metrics::{gaussian_nll, row_nll};
+use crate::metrics::{average, gaussian_nll, row_nll};
 use crate::model::{ClassStack, Distances, Features, Model};
 use crate::neighbours::{ClassNeighbours, KeptRows, MOST_IMAGES, Reconstruction};
 use crate::nn::Mode;
@@ -75,6 +75,7 @@ impl Prepared {
             reconstruction: None,
         };
         let labels = self.values.select(&self.validation, c);
+        let weights = self.weights_of(&self.validation);
         let usual = ClassNeighbours::new(kept.clone(), &stack).distances(&stack, &held_out_x);
         let median = super::stack::quantile(usual, 0.5).max(1e-6);
         let spread = match labels {
@@ -86,7 +87,7 @@ impl Prepared {
             for share in LATENT_LENGTHS {
                 stack.process.log_lengths = vec![(length * median).ln(), (share * spread).ln()];
                 model.set_feature_neighbours(stack.clone(), kept.clone(), None);
-                let score = recalibrated(model, &held_out, &labels);
+                let score = recalibrated(model, &held_out, &labels, &weights);
                 if score < best.0 {
                     best = (score, stack.process.log_lengths.clone());
                 }
@@ -98,12 +99,12 @@ impl Prepared {
         model.set_feature_neighbours(stack.clone(), kept.clone(), reconstruction.clone());
         let errors = model.reconstruction_errors(&self.inputs, &self.validation)?;
         stack.reconstruction = errors.map(Distances::new);
-        recalibrated(model, &held_out, &labels);
+        recalibrated(model, &held_out, &labels, &weights);
         if let Values::Classes(labels) = &labels {
             let p = model.classes(&model.latent(&held_out)).p;
             let near = neighbours.around(&stack, &held_out_x).into_iter();
             let near: Vec<Near> = near.map(|(r, classes)| Near { r, classes }).collect();
-            fit_prior(&mut stack, &p, &near, (labels, &[]));
+            fit_prior(&mut stack, &p, &near, (labels, &weights));
         }
         model.set_feature_neighbours(stack, kept, reconstruction);
         Ok(())
@@ -134,27 +135,28 @@ fn spread(x: &[f32], width: usize, c: usize) -> f64 {
 }
 
 /// Recalibrates, and returns the score of the same rows.
-fn recalibrated(model: &mut Model, features: &Features, labels: &Values) -> f64 {
+fn recalibrated(model: &mut Model, features: &Features, labels: &Values, weights: &[f64]) -> f64 {
     let latent = model.latent(features);
     match labels {
         Values::Classes(labels) => {
-            calibrate_classes(model, &latent, labels, &[]);
+            calibrate_classes(model, &latent, labels, weights);
             let k = gp::classes_of(model.outputs());
             let p = model.classes(&latent).p;
-            p.chunks_exact(k).zip(labels).map(|(p, &label)| row_nll(p, label as usize)).sum()
+            average(labels.len(), weights)(&|i| row_nll(&p[i * k..][..k], labels[i] as usize))
         }
         Values::Numbers(y) => {
-            calibrate(model, &latent, y);
+            calibrate(model, &latent, y, weights);
             let c = model.outputs();
-            let of_row = |(at, y): (usize, &f32)| {
+            let of_value = |at: usize| {
                 let std = model.header().calibration[at % c].std(
                     latent.mean[at],
                     latent.var[at],
                     model.sigma(at % c),
                 );
-                gaussian_nll(f64::from(*y), latent.mean[at], std)
+                gaussian_nll(f64::from(y[at]), latent.mean[at], std)
             };
-            y.iter().enumerate().map(of_row).sum()
+            let of_row = |i: usize| (i * c..(i + 1) * c).map(of_value).sum();
+            average(y.len() / c, weights)(&of_row)
         }
     }
 }

@@ -58,6 +58,8 @@ impl Checkpoint {
 pub enum Event<'a> {
     /// Where the run stands: what a checkpoint must hold.
     Checkpoint(&'a Checkpoint),
+    /// All networks of this process are trained; where it stands, as for a checkpoint.
+    Trained(&'a Checkpoint),
     /// A step is done.
     Step {
         /// Steps done.
@@ -163,14 +165,19 @@ impl Prepared {
         let own = |(k, _): &(usize, Run<'_>)| k % processes.size() == processes.rank();
         let runs: Vec<(usize, Run<'_>)> = runs.into_iter().enumerate().filter(own).collect();
         let (runs_here, inner) = (runs.len().max(1), Mutex::new((checkpoint, listen)));
-        let hub = EventHub { runs: runs_here, done: AtomicUsize::new(0), inner };
+        let hub = EventHub { all, runs: runs_here, done: AtomicUsize::new(0), inner };
         let train = |(k, run): (usize, Run<'_>)| Ok((k, self.train(config, encoder, run, k, each, &hub)?));
         let outcomes: Result<Vec<(usize, Outcome)>, Error> = if threads > 1 {
             runs.into_par_iter().with_max_len(1).map(train).collect()
         } else {
             runs.into_iter().map(train).collect()
         };
-        let (checkpoint, _) = hub.inner.into_inner().expect("no listener panicked");
+        let (checkpoint, listen) = hub.inner.into_inner().expect("no listener panicked");
+        // The last moment to stop: joining the networks is quick, and nothing asks in between.
+        let outcomes = match outcomes {
+            Ok(_) if !listen(Event::Trained(&checkpoint)) => Ok(None),
+            outcomes => outcomes.map(Some),
+        };
         let Some(mut fitted) = shared(processes, outcomes, all, config)? else {
             return Ok(Fit::Interrupted(checkpoint));
         };
@@ -273,7 +280,7 @@ impl Prepared {
         } else if config.train.recalibrate && !self.validation.is_empty() {
             let latent = model.latent(&model.encode(&self.inputs, &self.validation)?);
             match self.values.select(&self.validation, model.outputs()) {
-                Values::Numbers(y) => calibrate(model, &latent, &y),
+                Values::Numbers(y) => calibrate(model, &latent, &y, &self.weights_of(&self.validation)),
                 Values::Classes(labels) => {
                     calibrate_classes(model, &latent, &labels, &self.weights_of(&self.validation))
                 }
@@ -357,7 +364,7 @@ impl Prepared {
 /// All networks in their order, those of other processes too; `None` where one was stopped.
 fn shared(
     processes: &dyn Collective,
-    own: Result<Vec<(usize, Outcome)>, Error>,
+    own: Result<Option<Vec<(usize, Outcome)>>, Error>,
     all: usize,
     config: &Config,
 ) -> Result<Option<Vec<Fitted>>, Error> {
@@ -368,7 +375,8 @@ fn shared(
             failure = Some(error);
             Share::Failed(text)
         }
-        Ok(outcomes) => {
+        Ok(None) => Share::Stopped,
+        Ok(Some(outcomes)) => {
             let finished = outcomes.into_iter().map(|(k, outcome)| match outcome {
                 Outcome::Finished(network) => Some((k, *network)),
                 Outcome::Interrupted => None,
@@ -425,6 +433,8 @@ struct Run<'a> {
 
 /// Where the networks' trainers report to.
 struct EventHub<'a> {
+    /// Networks of all processes, and of this one.
+    all: usize,
     runs: usize,
     done: AtomicUsize,
     inner: Mutex<(Checkpoint, Listener<'a>)>,
@@ -445,7 +455,7 @@ impl EventHub<'_> {
                 };
                 listen(Event::Step { done, planned: planned * self.runs, phase: *phase, loss: *loss })
             }
-            NetworkEvent::Record(record) => listen(Event::Record { network: (k, self.runs), record }),
+            NetworkEvent::Record(record) => listen(Event::Record { network: (k, self.all), record }),
             NetworkEvent::Notice(text) => listen(Event::Notice(text.clone())),
         }
     }

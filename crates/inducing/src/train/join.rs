@@ -82,7 +82,7 @@ impl Joining<'_> {
             }
             Values::Numbers(y) => y,
         };
-        calibrate(model, &latent, y);
+        calibrate(model, &latent, y, &self.weights);
         if !self.keeps_neighbours(config) {
             let predictions = model.numbers(&latent);
             let places: Vec<usize> = (0..self.rows.len()).collect();
@@ -278,17 +278,34 @@ impl Joining<'_> {
     }
 }
 
-/// Recalibrates numbers by latent functions of some rows with these targets, `[N, C]`.
-pub(super) fn calibrate(model: &mut Model, latent: &Latent, y: &[f32]) {
+/// Recalibrates numbers by latent functions of some rows with these targets, `[N, C]`, and weights; empty for 1.
+pub(super) fn calibrate(model: &mut Model, latent: &Latent, y: &[f32], weights: &[f64]) {
     let c = model.outputs();
     for output in 0..c {
         let held_out = |at: usize| {
             let (mean, var) = (latent.mean[at], latent.var[at]);
             HeldOut { residual: f64::from(y[at]) - mean, mean, var }
         };
-        let held_out: Vec<HeldOut> = (output..y.len()).step_by(c).map(held_out).collect();
+        let held_out: Vec<HeldOut> =
+            by_weight(y.len() / c, weights).map(|i| held_out(i * c + output)).collect();
         model.header_mut().calibration[output] = Calibration::fit(&held_out, model.sigma(output));
     }
+}
+
+/// `n` rows, each as often as its weight says: what is fitted to them counts weights without knowing of them.
+fn by_weight(n: usize, weights: &[f64]) -> impl Iterator<Item = usize> + '_ {
+    let total: f64 = weights.iter().sum();
+    let (mut row, mut until) = (0, weights.first().copied().unwrap_or(0.0));
+    (0..n).map(move |i| {
+        if weights.is_empty() {
+            return i;
+        }
+        while until < (i as f64 + 0.5) / n as f64 * total && row + 1 < n {
+            row += 1;
+            until += weights[row];
+        }
+        row
+    })
 }
 
 /// Recalibrates classes by latent functions of some rows of these classes.

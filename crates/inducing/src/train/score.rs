@@ -5,7 +5,7 @@ use super::{EpochRecord, NetworkState, NetworkTrainer, Phase, Targets};
 use crate::config::StopOn;
 use crate::error::Error;
 use crate::head::{AnyPosterior, read_out};
-use crate::metrics::{Metrics, predicted, row_nll};
+use crate::metrics::{Metrics, average, predicted, row_nll};
 
 /// Validation rows that an epoch's score looks at.
 const VALIDATION_SAMPLE: usize = 20_000;
@@ -16,7 +16,7 @@ impl NetworkTrainer<'_> {
         let mut record = EpochRecord::new(state.phase, state.epoch, state.epoch * self.batches(state.phase));
         let theta = &state.theta[self.encoder_len()..];
         let rows = self.validation_sample();
-        let c = self.head.outputs;
+        let (c, weights) = (self.head.outputs, self.data.targets.row_weights(rows));
         let mut sigma = Vec::new();
         if state.phase == Phase::Likelihood {
             let parameters = self.head.unflatten(theta);
@@ -43,27 +43,29 @@ impl NetworkTrainer<'_> {
         match self.data.targets {
             Targets::Classes { labels, .. } => {
                 let truth = rows.iter().map(|&row| labels[row] as usize);
-                self.score_classes(&mut record, truth, &mean, &var);
+                self.score_classes(&mut record, &truth.collect::<Vec<_>>(), (&mean, &var), &weights);
             }
             Targets::Numbers { y, .. } => {
                 let truth = |output: usize| rows.iter().map(move |&row| f64::from(y[row * c + output]));
                 let column = |output: usize| mean.iter().skip(output).step_by(c).copied();
-                let squares = |output| truth(output).zip(column(output)).map(|(y, m)| (y - m).powi(2));
-                let total: f64 = (0..c).flat_map(squares).sum();
-                record.rmse = Some((total / (rows.len() * c) as f64).sqrt());
+                let squares = |i: usize| -> f64 {
+                    let own = y[rows[i] * c..].iter().zip(&mean[i * c..(i + 1) * c]);
+                    own.map(|(y, mean)| (f64::from(*y) - mean).powi(2)).sum()
+                };
+                record.rmse = Some((average(rows.len(), &weights)(&squares) / c as f64).sqrt());
                 if state.phase == Phase::Likelihood {
                     let scores = |output: usize| {
                         let noise = sigma[output].powi(2);
                         let std: Vec<f64> = var.iter().map(|v| (v + noise).sqrt()).collect();
                         let (y, mean): (Vec<f64>, Vec<f64>) =
                             (truth(output).collect(), column(output).collect());
-                        Metrics::gaussian(&y, &mean, &std)
+                        Metrics::weighted_gaussian(&y, &mean, &std, &weights)
                     };
                     let scores: Vec<Metrics> = (0..c).map(scores).collect();
-                    let average =
+                    let of_all =
                         |f: &dyn Fn(&Metrics) -> f64| Some(scores.iter().map(f).sum::<f64>() / c as f64);
-                    record.nll = average(&|m| m.nll);
-                    record.crps = average(&|m| m.crps);
+                    record.nll = of_all(&|m| m.nll);
+                    record.crps = of_all(&|m| m.crps);
                 }
             }
         }
@@ -77,18 +79,16 @@ impl NetworkTrainer<'_> {
     fn score_classes(
         &self,
         record: &mut EpochRecord,
-        truth: impl Iterator<Item = usize>,
-        mean: &[f64],
-        var: &[f64],
+        truth: &[usize],
+        (mean, var): (&[f64], &[f64]),
+        weights: &[f64],
     ) {
-        let (mut right, mut nll) = (0, 0.0);
-        for ((label, mean), &var) in truth.zip(mean.chunks_exact(self.head.outputs)).zip(var) {
-            let p = gp::class_probabilities(self.config.link(), mean, var);
-            right += usize::from(predicted(&p) == label);
-            nll += row_nll(&p, label);
-        }
-        record.accuracy = Some(right as f64 / var.len() as f64);
-        record.nll = Some(nll / var.len() as f64);
+        let latent = mean.chunks_exact(self.head.outputs).zip(var);
+        let p: Vec<Vec<f64>> =
+            latent.map(|(mean, &var)| gp::class_probabilities(self.config.link(), mean, var)).collect();
+        let average = average(truth.len(), weights);
+        record.accuracy = Some(average(&|i| f64::from(u8::from(predicted(&p[i]) == truth[i]))));
+        record.nll = Some(average(&|i| row_nll(&p[i], truth[i])));
     }
 
     /// What decides between two epochs; smaller is better.

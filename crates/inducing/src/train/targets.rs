@@ -59,6 +59,18 @@ impl Targets<'_> {
         }
     }
 
+    /// Weights of some rows, whatever their classes; empty where all are 1.
+    pub(crate) fn row_weights(&self, rows: &[usize]) -> Vec<f64> {
+        match *self {
+            Self::Numbers { row_weights, .. } | Self::Classes { row_weights, .. }
+                if !row_weights.is_empty() =>
+            {
+                rows.iter().map(|&row| row_weights[row]).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Weights of some rows; empty where all are 1.
     pub(crate) fn weights(&self, rows: &[usize]) -> Vec<f64> {
         let (by_row, by_class, labels) = match *self {
