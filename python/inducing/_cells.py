@@ -39,6 +39,12 @@ def as_column(values: Iterable[Any], name: str) -> Column:
     ['a', None, 'b']
     """
     array = cast("npt.NDArray[Any]", values) if isinstance(values, np.ndarray) else _object_array(values)
+    if isinstance(array, np.ma.MaskedArray):
+        # What is masked is missing.
+        array = np.where(np.ma.getmaskarray(array), None, array.astype(object)) if np.ma.is_masked(array) else array.filled()
+        return as_column(array, name)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
     match array.dtype.kind:
         case "b" | "i" | "u":
             return array

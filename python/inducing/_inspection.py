@@ -41,7 +41,10 @@ class InspectableIGN(BaseIGN):
         """
         said = self._predictions(X)
         if "familiarity" not in said:
-            raise ValueError("the model keeps no training rows, so it cannot say\nhint: train with `neighbours=True`")
+            raise ValueError(
+                "the model keeps no training rows, so it cannot say\n"
+                "hint: train with `preset=\"default\"`, `neighbours=True` and at least 16 rows"
+            )
         return said["familiarity"]
 
     def predict_table(

@@ -96,13 +96,16 @@ def points_frame(points: Sequence[dict[str, Any]]) -> Any:
     """Inducing points as a ``pandas.DataFrame``: one row for each point and each of its nearest rows."""
     pandas = wanted("pandas", "`inspect`")
     rows: list[dict[str, Any]] = []
+    taken = {*_OF_POINT, *_OF_NEAREST}
     for point in points:
         own = {name: point[name] for name in _OF_POINT if name in point}
         nearest: list[dict[str, Any]] = point.get("nearest") or [{}]
         for near in nearest:
             example: dict[str, Any] | str | None = near.get("example")
             known = {name: near.get(name) for name in _OF_NEAREST}
-            rows.append({**own, **known, **(example if isinstance(example, dict) else {})})
+            cells = example.items() if isinstance(example, dict) else ()
+            # Columns of ours keep their names; one of the data that is called the same gets a mark.
+            rows.append({**own, **known, **{f"{name}_of_row" if name in taken else name: cell for name, cell in cells}})
     frame = pandas.DataFrame(rows)
     for name in frame.columns:
         # All values come as texts.

@@ -1,6 +1,7 @@
 """What cannot be used is refused: what, where, and what to do."""
 
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -202,3 +203,40 @@ def test_hints_are_pythons() -> None:
     with pytest.warns(UserWarning, match="does not have valid feature names") as told:
         model.predict(frame[["x"]].to_numpy())
     assert told[0].filename == __file__
+
+
+def test_what_is_masked_is_missing_and_the_order_of_bytes_does_not_matter(quick: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    array = rng.normal(size=(60, 2))
+    y = array[:, 0]
+    holes = np.where(array > 1.5, np.nan, array)
+    model = IGNRegressor(**quick).fit(holes, y)
+    masked = np.ma.MaskedArray(array, array > 1.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert np.array_equal(model.predict(masked), model.predict(holes))
+        assert np.array_equal(model.predict(holes.astype(">f8")), model.predict(holes))
+
+
+def test_columns_of_the_data_do_not_take_the_place_of_ours(quick: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"truth": rng.normal(size=60), "b": rng.normal(size=60)})
+    found = IGNRegressor(**quick).fit(frame, frame["b"] + 100).inspect()
+    assert found["truth"].min() > 90
+    assert found["truth_of_row"].max() < 10
+
+
+@pytest.mark.parametrize("intervals", [[90], [0.0], [1.0], [-0.5]])
+def test_an_interval_is_a_probability(intervals: list[float], quick: dict[str, Any]) -> None:
+    frame = pd.DataFrame({"a": np.arange(40.0), "b": np.arange(40.0) ** 2})
+    model = IGNRegressor(**quick).fit(frame[["a"]], frame["b"])
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        model.predict_table(frame, intervals=intervals)
+
+
+def test_more_numbers_than_memory_holds_are_an_error(quick: dict[str, Any]) -> None:
+    model = IGNRegressor(**quick).fit(np.arange(40.0)[:, None], np.arange(40.0))
+    with pytest.raises(ValueError, match="not enough memory"):
+        model.sample([[1.0]], 10**15)
+    with pytest.raises(ValueError, match="nearest"):
+        model.inspect(nearest=0)

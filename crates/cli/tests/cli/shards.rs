@@ -63,7 +63,40 @@ fn shards_that_cannot_be_scored_are_refused() {
     folder.refuses("predict m.ign none/*.csv --out-dir out", &["no file matches", "hint:"]);
     folder.refuses("predict m.ign shards --out-dir shards", &["would be overwritten"]);
     folder.refuses("predict m.ign shards --shard 1/2", &["--out-dir"]);
+    folder.refuses("predict m.ign shards --shard 1/2 -o s.csv", &["--out-dir"]);
+    // No input is written over, by whatever name it goes.
+    for command in ["predict m.ign shards -o shards/1.csv", "train shards/*.csv --target y -o shards/1.csv"] {
+        folder.refuses(command, &["would overwrite the input"]);
+    }
+    folder.refuses("predict m.ign shards --out-dir shards/out", &["lies in the folder of the input"]);
+    folder.put("full/1.csv", "not ours");
+    folder.refuses("predict m.ign shards --out-dir full", &["which this command did not write"]);
+    folder.refuses("predict m.ign shards shards/0.csv --out-dir out", &["two files would write"]);
     folder.refuses("predict m.ign shards --out-dir out --shard 3/2", &["`3/2` is no part"]);
     folder.put("shards/2.csv", "y\n1\n");
     folder.refuses("train shards --target y -o x.ign", &["2.csv", "the column is missing here"]);
+}
+
+#[test]
+fn a_request_that_fails_does_not_bind_the_folder_of_outputs() {
+    let folder = parted();
+    folder.train("t.csv --target y -o m.ign --quiet --no-report").succeeds();
+    assert_eq!(folder.ign("predict m.ign shards --out-dir out --keep none").code, Some(2));
+    folder.ign("predict m.ign shards --out-dir out --quiet").succeeds();
+}
+
+#[test]
+fn processes_of_mpirun_do_not_do_the_same_work_twice() {
+    let folder = Folder::with_model();
+    let command = |words: &str| {
+        let mut command = folder.command(words);
+        command.env("OMPI_COMM_WORLD_RANK", "0").env("OMPI_COMM_WORLD_SIZE", "2");
+        command.output().expect("the program starts")
+    };
+    let refused = command("predict m.ign t.csv");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("hint: `ign train` parts networks"));
+    // Of one file the first process takes it.
+    assert!(command("predict m.ign t.csv --out-dir out --quiet").status.success());
+    assert!(folder.names().contains(&"out/t.csv".to_owned()));
 }

@@ -110,3 +110,21 @@ fn a_pattern_without_files_says_so() {
     assert!(error.contains("no file matches") && error.contains("hint:"), "{error}");
     assert!(Shards::recognise("a.csv").expect("no pattern").is_none());
 }
+
+#[cfg(unix)]
+#[test]
+fn links_and_hidden_folders_add_no_rows_and_a_link_to_nowhere_is_an_error() {
+    let folder = Folder::new();
+    for name in ["a", ".hidden", "_temporary"] {
+        std::fs::create_dir(folder.path(name)).expect("writable");
+        folder.write(&format!("{name}/1.csv"), "x\n1\n");
+    }
+    std::os::unix::fs::symlink(folder.path("a"), folder.path("a/loop")).expect("writable");
+    std::os::unix::fs::symlink(folder.path("a/1.csv"), folder.path("a/2.csv")).expect("writable");
+    assert_eq!(texts(&shards(&folder, "**/*.csv"), "x"), ["1"]);
+    assert_eq!(texts(&shards(&folder, "_temporary/*.csv"), "x"), ["1"], "asked for by name");
+    std::os::unix::fs::symlink(folder.path("nowhere"), folder.path("a/3.csv")).expect("writable");
+    let name = folder.path("a/*.csv").display().to_string();
+    let error = Shards::recognise(&name).expect_err("a link to nowhere").to_string();
+    assert!(error.contains("3.csv") && error.contains("no such file"), "{error}");
+}
