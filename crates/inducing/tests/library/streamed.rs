@@ -83,12 +83,39 @@ fn what_needs_all_rows_at_once_is_refused() {
 }
 
 #[test]
-fn a_file_that_changes_between_passes_is_an_error_and_no_panic() {
+fn a_file_that_changes_between_passes_is_an_error() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let name = shards(folder.path(), 3, 3000);
     let data = Dataset::read(&name).expect("readable").within_memory(10_000).target("y").expect("a sample");
     std::fs::write(folder.path().join("01.csv"), "x,z,colour,w,y,c\n1,2,red,1,no number,low\n")
         .expect("writable");
-    let error = Trainer::new(&data).settings(settings()).fit().expect_err("a bad cell").to_string();
-    assert!(error.contains("01.csv:2: column `y`"), "{error}");
+    let error = Trainer::new(&data).settings(settings()).fit().expect_err("another file").to_string();
+    assert!(error.contains("01.csv: the file changed while it was learned from"), "{error}");
+}
+
+#[test]
+fn a_table_whose_sample_is_the_whole_is_learned_in_memory() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let name = shards(folder.path(), 2, 400);
+    assert_eq!(
+        trained(&name, "y", 1000, settings()).expect("trains").header().rows.iter().sum::<usize>(),
+        800
+    );
+}
+
+#[test]
+fn a_weight_that_is_none_is_refused_wherever_it_stands() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let name = shards(folder.path(), 3, 3000);
+    let path = folder.path().join("02.csv");
+    let text = std::fs::read_to_string(&path).expect("readable");
+    // In rows that the sample does not hold, most likely: it is a fifth of them.
+    let lines = text.lines().enumerate().map(|(i, line)| match i {
+        2900.. => line.replacen(",1,", ",-1,", 1).replacen(",2,", ",-2,", 1).replacen(",3,", ",-3,", 1),
+        _ => line.to_owned(),
+    });
+    std::fs::write(&path, lines.collect::<Vec<_>>().join("\n")).expect("writable");
+    let error =
+        trained(&name, "y", 10_000, settings().set("data.weight=w")).expect_err("refused").to_string();
+    assert!(error.contains("weight column `w` has -"), "{error}");
 }
