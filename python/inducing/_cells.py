@@ -41,8 +41,9 @@ def as_column(values: Iterable[Any], name: str) -> Column:
     array = cast("npt.NDArray[Any]", values) if isinstance(values, np.ndarray) else _object_array(values)
     if isinstance(array, np.ma.MaskedArray):
         # What is masked is missing.
-        array = np.where(np.ma.getmaskarray(array), None, array.astype(object)) if np.ma.is_masked(array) else array.filled()
-        return as_column(array, name)
+        cells: npt.NDArray[Any] = np.array(np.ma.getdata(array), dtype=object)
+        cells[np.ma.getmaskarray(array)] = None
+        return as_column(cells, name)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     match array.dtype.kind:

@@ -179,7 +179,8 @@ def _is_images(values: Any) -> bool:
 
 
 def _of_array(X: Any, estimator: Any, fitting: bool) -> Rows:
-    mask = np.ma.getmaskarray(X) if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X) else None
+    # Checks go past a mask, so it is put on again.
+    mask: Any = getattr(X, "mask", None) if type(X).__name__ == "MaskedArray" else None
     array = check_array(
         _of_lists(X) if isinstance(X, list | tuple) else X,
         dtype=None,
@@ -188,7 +189,7 @@ def _of_array(X: Any, estimator: Any, fitting: bool) -> Rows:
         estimator=estimator,
         input_name="X",
     )
-    if mask is not None:
+    if mask is not None and np.any(mask):
         array = np.ma.MaskedArray(array, mask)
     columns = [as_column(array[:, at], f"x{at}") for at in range(array.shape[1])]
     return Rows("columns", columns, None, array.shape[1], array.shape[0])
