@@ -1,6 +1,7 @@
 //! [`Shards`]: a table in several files, named by a folder or a pattern.
 
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -53,7 +54,14 @@ impl Shards {
             }
             let file = |problem| DataError::new(path.display().to_string(), problem);
             // A link to a file that is there already, or a loop of links, adds nothing; one to nowhere is an error.
-            let real = path.canonicalize().map_err(|_| file(Problem::NoSuchFile))?;
+            let real = match path.canonicalize() {
+                Ok(real) => real,
+                Err(error) if error.kind() == ErrorKind::NotFound => return Err(file(Problem::NoSuchFile)),
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                    return Err(file(Problem::Io { action: "read", message: error.to_string() }));
+                }
+                Err(_) => continue, // the end of a loop
+            };
             if !real.is_file() {
                 return Err(file(Problem::NotARegularFile));
             }
