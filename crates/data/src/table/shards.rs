@@ -48,13 +48,10 @@ impl ShardReader {
             reader.names = first.names().to_vec();
             reader.passes_arrays = matches!(first.new_passthrough(), Passthrough::Arrays(_));
             reader.first = reader.paths[reader.next - 1].display().to_string();
-            reader.fields = (0..reader.names.len())
-                .map(|index| first.passthrough_field(index))
-                .collect::<Result<_, _>>()
-                .or_else(
-                    // A column that cannot be passed through is told when somebody wants it.
-                    |_| Ok::<_, DataError>(Vec::new()),
-                )?;
+            let fields: Result<Vec<Field>, DataError> =
+                (0..reader.names.len()).map(|index| first.passthrough_field(index)).collect();
+            // A column that cannot be passed through is told when somebody wants it.
+            reader.fields = fields.unwrap_or_default();
             let places = (0..reader.names.len()).map(Some).collect();
             reader.current = Some((Box::new(first), places));
         }
