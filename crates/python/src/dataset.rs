@@ -41,7 +41,7 @@ impl PyDataset {
                 })?;
                 Batches::new(name, schema, batches)
             }
-            false => Batches::stream(name, Shared(stream)),
+            false => Batches::stream(name, stream),
         };
         Ok(Self::of(batches, options))
     }
@@ -127,23 +127,6 @@ impl PyDataset {
 impl PyDataset {
     fn of(batches: Batches, options: ReadOptions) -> Self {
         Self { data: Dataset::from_batches(batches.clone(), options), batches: Some(batches) }
-    }
-}
-
-/// A boxed reader is one.
-struct Shared(Box<dyn RecordBatchReader + Send>);
-
-impl Iterator for Shared {
-    type Item = Result<arrow_array::RecordBatch, arrow_schema::ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.next()
-    }
-}
-
-impl RecordBatchReader for Shared {
-    fn schema(&self) -> arrow_schema::SchemaRef {
-        self.0.schema()
     }
 }
 
