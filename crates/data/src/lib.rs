@@ -70,7 +70,7 @@ pub use table::npy::reader::read_npy_column;
 pub use table::number_format::Notation;
 pub use table::options::{ColumnType, ReadOptions};
 pub use table::read::{read_columns, read_table};
-pub use table::sampled::{ShuffledRows, TableScan};
+pub use table::sampled::{Lane, ShuffledRows, TableScan};
 pub use table::take::take_rows;
 pub use table::write::{RowWriter, Sink};
 pub use table::{Column, Table};

@@ -13,7 +13,11 @@ mod library;
 
 use inducing::Error;
 use inducing::train::Collective;
-use library::Mpi;
+use library::{Communicator, Mpi};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// MPI cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -49,13 +53,16 @@ pub enum MpiError {
     },
 }
 
-/// The processes of one `mpirun`.
-#[derive(Debug)]
+/// The processes of one `mpirun`, or some of them.
+#[derive(Debug, Clone)]
 pub struct World {
-    mpi: Mpi,
+    mpi: Arc<Mpi>,
+    communicator: Communicator,
     rank: usize,
     size: usize,
     local_size: usize,
+    /// Nanoseconds that this process has spent in [`Collective::exchange`], waiting for others included.
+    exchanging: Arc<AtomicU64>,
 }
 
 impl World {
@@ -74,11 +81,21 @@ impl World {
         if size < 2 {
             return Ok(None);
         }
-        let mpi = Mpi::open()?;
+        let mpi = Arc::new(Mpi::open()?);
         mpi.init()?;
-        let (rank, size) = (mpi.rank()?, mpi.size()?);
         let local_size = number("OMPI_COMM_WORLD_LOCAL_SIZE").unwrap_or(1).max(1);
-        Ok(Some(Self { mpi, rank, size, local_size }))
+        let world = mpi.world();
+        Self::new(mpi, world, local_size, Arc::default()).map(Some)
+    }
+
+    fn new(
+        mpi: Arc<Mpi>,
+        communicator: Communicator,
+        local_size: usize,
+        exchanging: Arc<AtomicU64>,
+    ) -> Result<Self, MpiError> {
+        let (rank, size) = (mpi.rank(communicator)?, mpi.size(communicator)?);
+        Ok(Self { mpi, communicator, rank, size, local_size, exchanging })
     }
 
     /// Processes of the world on this machine, which share its cores.
@@ -86,11 +103,16 @@ impl World {
         self.local_size
     }
 
+    /// How long this process has exchanged gradients, waiting for others included.
+    pub fn exchanging(&self) -> Duration {
+        Duration::from_nanos(self.exchanging.load(Ordering::Relaxed))
+    }
+
     /// Leaves the world; all processes do.
     ///
     /// # Errors
     /// If MPI says so.
-    pub fn leave(self) -> Result<(), MpiError> {
+    pub fn leave(&self) -> Result<(), MpiError> {
         self.mpi.finalize()
     }
 
@@ -98,6 +120,10 @@ impl World {
     pub fn abort(&self, code: i32) {
         self.mpi.abort(code);
     }
+}
+
+fn failed(error: MpiError) -> Error {
+    Error::Request(error.to_string())
 }
 
 impl Collective for World {
@@ -110,20 +136,33 @@ impl Collective for World {
     }
 
     fn gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
-        let failed = |error: MpiError| Error::Request(error.to_string());
         let length =
             i32::try_from(bytes.len()).map_err(|_| failed(MpiError::TooLarge { bytes: bytes.len() }))?;
-        let lengths = self.mpi.all_gather_lengths(length, self.size).map_err(failed)?;
+        let lengths = self.mpi.all_gather_lengths(self.communicator, length, self.size).map_err(failed)?;
         let total: usize = lengths.iter().map(|&length| length as usize).sum();
         if i32::try_from(total).is_err() {
             return Err(failed(MpiError::TooLarge { bytes: total }));
         }
-        let mut all = self.mpi.all_gather(bytes, &lengths).map_err(failed)?;
+        let mut all = self.mpi.all_gather(self.communicator, bytes, &lengths).map_err(failed)?;
         let mut parts = Vec::with_capacity(self.size);
         for length in lengths {
             let rest = all.split_off(length as usize);
             parts.push(std::mem::replace(&mut all, rest));
         }
         Ok(parts)
+    }
+
+    fn exchange(&self, buffer: &[u8], to: &[Range<usize>], from: &[usize]) -> Result<Vec<Vec<u8>>, Error> {
+        let started = Instant::now();
+        let received = self.mpi.all_to_all(self.communicator, buffer, to, from).map_err(failed);
+        self.exchanging.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        received
+    }
+
+    fn split(&self, group: usize) -> Result<Box<dyn Collective>, Error> {
+        let number = i32::try_from(group).map_err(|_| failed(MpiError::TooLarge { bytes: group }))?;
+        let part = self.mpi.split(self.communicator, number).map_err(failed)?;
+        let (mpi, exchanging) = (Arc::clone(&self.mpi), Arc::clone(&self.exchanging));
+        Ok(Box::new(Self::new(mpi, part, self.local_size, exchanging).map_err(failed)?))
     }
 }

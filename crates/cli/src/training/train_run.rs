@@ -68,7 +68,8 @@ impl TrainRun<'_> {
                 Event::Trained(state) => (Some(state), several),
                 _ => (None, false),
             };
-            if let Some(state) = state.filter(|_| due) {
+            // Whoever only shares a network leaves its state to the first that does.
+            if let Some(state) = state.filter(|state| due && state.networks.iter().any(Option::is_some)) {
                 saved = Instant::now();
                 // Training needs no disk until its end, and by then there may be room again.
                 if let Err(error) = state.save(&checkpoint, config, &fingerprint) {
@@ -78,10 +79,14 @@ impl TrainRun<'_> {
             !signals::stop_requested()
         })?;
         progress.finish();
+        processes.tell_exchange(started.elapsed());
+        let Some(fit) = fit else { return self.help_refit() };
         let model = match fit {
             Fit::Finished(model) => model,
             Fit::Interrupted(state) => {
-                state.save(&checkpoint, config, &fingerprint)?;
+                if state.networks.iter().any(Option::is_some) || processes.is_first() {
+                    state.save(&checkpoint, config, &fingerprint)?;
+                }
                 if !processes.is_first() {
                     return Err(Failure::Interrupted);
                 }
@@ -92,26 +97,36 @@ impl TrainRun<'_> {
             }
         };
         let refit = prepared.refit_config(config);
-        if processes.is_first() {
-            model.save(out)?;
-            remove_checkpoints(&checkpoint_path(out));
-            times.save(out)?;
-        }
+        model.save(out)?;
+        remove_checkpoints(&checkpoint_path(out));
+        times.save(out)?;
         if let Some(page) = &page {
             write_training_report(&model, prepared, data, out, &times, page)?;
         }
-        if processes.is_first() {
-            self.print_result(&model, page.as_deref(), started.elapsed())?;
-        }
-        if config.train.refit_on_all && refit.is_none() && processes.is_first() {
+        self.print_result(&model, page.as_deref(), started.elapsed())?;
+        if config.train.refit_on_all && refit.is_none() {
             note(
                 "nothing was held out as a test part, so the model has learned from all rows already: `--refit` does nothing",
             );
         }
-        if let Some(config) = refit {
-            train_on_all(data, config, &model, out, (args, processes))?;
+        if let Some(config) = refit
+            && let Some(mut again) = train_on_all(data, config, out, (args, processes))?
+        {
+            again.keep_test_scores(&model);
+            again.save(out)?;
+            if args.for_people() {
+                print(&format!("{} written again, trained on all rows", out.display()))?;
+            }
         }
         Ok(page)
+    }
+
+    /// What is left to do for a process that is not the first: to take part where all rows are trained on.
+    fn help_refit(&self) -> Result<Option<PathBuf>, Failure> {
+        if let Some(config) = self.prepared.refit_config(self.config) {
+            train_on_all(self.data, config, self.out, (self.args, self.processes))?;
+        }
+        Ok(None)
     }
 
     fn print_result(self, model: &Model, page: Option<&Path>, elapsed: Duration) -> Result<(), Failure> {
@@ -151,14 +166,13 @@ fn unit(schema: &Schema) -> Option<f64> {
     }
 }
 
-/// Trains again, on the test part too, and keeps the scores of the model that it was held out from.
+/// Trains again, on the test part too; the first process gets the model.
 fn train_on_all(
     data: &Dataset,
     config: Config,
-    judged: &Model,
     out: &Path,
     (args, processes): (&RunArgs, &Processes),
-) -> Result<(), Failure> {
+) -> Result<Option<Box<Model>>, Failure> {
     let (prepared, config) = Trainer::new(data).config(config).prepare()?;
     let mut progress = args.progress();
     progress.note(&format!("training again, on all {}", count(prepared.parts()[0].len(), "row")));
@@ -168,22 +182,17 @@ fn train_on_all(
         !signals::stop_requested()
     })?;
     progress.finish();
-    let Fit::Finished(mut model) = fit else {
-        eprintln!(
-            "stopped while training on all rows; {} is the model that the scores are of",
-            out.display()
-        );
-        return Err(Failure::Interrupted);
-    };
-    model.keep_test_scores(judged);
-    if !processes.is_first() {
-        return Ok(());
+    match fit {
+        None => Ok(None),
+        Some(Fit::Finished(model)) => Ok(Some(model)),
+        Some(Fit::Interrupted(_)) => {
+            eprintln!(
+                "stopped while training on all rows; {} is the model that the scores are of",
+                out.display()
+            );
+            Err(Failure::Interrupted)
+        }
     }
-    model.save(out)?;
-    if args.for_people() {
-        print(&format!("{} written again, trained on all rows", out.display()))?;
-    }
-    Ok(())
 }
 
 /// Says what will be trained on.

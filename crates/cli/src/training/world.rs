@@ -2,10 +2,15 @@
 
 use crate::failure::Failure;
 use crate::output_file::beside;
+use crate::ui::output::note;
 use inducing::Config;
 use inducing::train::{Alone, Checkpoint, Collective};
 use mpi::World;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Share of the time that processes may spend on each other before something is said.
+const MOST_EXCHANGE: f64 = 0.2;
 
 /// Who trains.
 pub(crate) struct Processes(Option<World>);
@@ -36,6 +41,25 @@ impl Processes {
     /// Whether this one writes the model and speaks.
     pub(crate) fn is_first(&self) -> bool {
         self.collective().rank() == 0
+    }
+
+    /// Says how much of the time gradients of shared networks took to travel, and what helps where it is much.
+    pub(crate) fn tell_exchange(&self, trained: Duration) {
+        let Some(world) = self.0.as_ref().filter(|_| self.is_first()) else { return };
+        let (exchanged, trained) = (world.exchanging().as_secs_f64(), trained.as_secs_f64());
+        if exchanged == 0.0 {
+            return;
+        }
+        let share = exchanged / trained;
+        let advice = if share > MOST_EXCHANGE {
+            "\nhint: raise `train.pretrain_batch_size` and `train.batch_size`: fewer steps exchange fewer gradients"
+        } else {
+            ""
+        };
+        note(&format!(
+            "{exchanged:.1} s of {trained:.1} s ({:.0} %) went into exchanging gradients and waiting for them{advice}",
+            100.0 * share
+        ));
     }
 
     /// Threads of each process, where those of a machine share its cores.

@@ -24,14 +24,14 @@ const OPEN_FILES: usize = 4;
 /// What a pass over a table found.
 ///
 /// ```
-/// use inducing_data::{ReadOptions, Source, TableScan};
+/// use inducing_data::{Lane, ReadOptions, Source, TableScan};
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("t.csv");
 /// std::fs::write(&path, format!("x,c\n{}", "1,a\n2,b\n".repeat(500)))?;
 /// let scan = TableScan::new(&Source::from(path.as_path()), &ReadOptions::default())?;
 /// assert_eq!(scan.rows, 1000);
 /// let sample = scan.sample(100, 7)?;
-/// let rest: usize = scan.shuffled(100, 7, 1, 256).map(|window| Ok(window?.rows())).sum::<Result<_, inducing_data::DataError>>()?;
+/// let rest: usize = scan.shuffled(100, 7, 1, Lane { index: 0, count: 1 }, 256).map(|window| Ok(window?.rows())).sum::<Result<_, inducing_data::DataError>>()?;
 /// assert_eq!(sample.rows() + rest, 1000);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -102,11 +102,18 @@ impl TableScan {
 
     /// All rows but those of the sample of `count` by `seed`, in tables of at least `window` rows but for the last: files in an order
     /// that `shuffle` decides, several side by side.
-    pub fn shuffled(&self, count: usize, seed: u64, shuffle: u64, window: usize) -> ShuffledRows {
+    pub fn shuffled(&self, count: usize, seed: u64, shuffle: u64, lane: Lane, window: usize) -> ShuffledRows {
         let mut order: Vec<usize> = (0..self.files.len()).collect();
         order.shuffle(&mut ChaCha8Rng::seed_from_u64(shuffle));
+        let order = order.into_iter().skip(lane.index).step_by(lane.count).collect();
         let chosen = Chosen::new(count, self.rows, seed);
         ShuffledRows { scan: self.clone(), order, chosen, window, open: Vec::new(), turn: 0 }
+    }
+
+    /// Number of files.
+    #[must_use]
+    pub fn files(&self) -> usize {
+        self.files.len()
     }
 
     /// All rows, in memory.
@@ -138,6 +145,15 @@ impl TableScan {
         }
         Blocks::open(Input::find(file, false)?, &self.options, &self.columns, &[], BLOCK_ROWS).map(Some)
     }
+}
+
+/// Every `count`-th of the files, from `index`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lane {
+    /// From 0.
+    pub index: usize,
+    /// How many there are.
+    pub count: usize,
 }
 
 /// What changes when a file does.

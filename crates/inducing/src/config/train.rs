@@ -47,6 +47,10 @@ pub struct TrainConfig {
     pub max_steps: usize,
     /// Rows of a batch.
     pub batch_size: NonZeroUsize,
+    /// Batches whose gradients are averaged in a step, of either phase; processes share them. 0 is one, or one for each 12,500,000 rows of
+    /// a table that does not fit into memory.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub accumulate_batches: usize,
     /// Step size of Adam.
     pub learning_rate: Positive,
     /// The encoder's step size in the likelihood phase, as a multiple of `learning_rate`; 0 freezes it.
@@ -109,6 +113,10 @@ pub struct TrainConfig {
     /// After the test part was judged, train again on all rows and keep the scores.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refit_on_all: bool,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 fn one() -> NonZeroUsize {

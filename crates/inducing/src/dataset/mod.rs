@@ -18,4 +18,4 @@ pub(crate) use prepared::{Values, WILDEST};
 pub use schema::Schema;
 pub use source::{Dataset, DatasetReader};
 pub(crate) use source::{Loaded, Origin};
-pub(crate) use stream::RowStream;
+pub(crate) use stream::{RowStream, Window};

@@ -190,7 +190,9 @@ impl Prepared {
         {
             weight = Some((name.clone(), weights[row] / self.row_weights[row]));
         }
-        Ok(RowStream::new(streamed, sample.rows(), schema.clone(), weight))
+        let networks = self.members(config).len().max(1);
+        let lanes = streamed.lanes(config.train.accumulate_batches);
+        Ok(RowStream::new(streamed, sample.rows(), schema.clone(), weight, (networks, lanes)))
     }
 
     fn images(set: &Arc<ImageSet>, config: &Config) -> Result<Self, Error> {
@@ -320,6 +322,12 @@ impl Prepared {
             config.data.test_share = Some(Share::default());
             config
         })
+    }
+
+    /// Batches of a step.
+    pub(crate) fn lanes(&self, config: &Config) -> usize {
+        let asked = config.train.accumulate_batches;
+        self.stream.as_ref().map_or(asked.max(1), |stream| stream.lanes)
     }
 
     /// Names what is trained on, for a checkpoint to be matched with: sizes, and a checksum of every number.

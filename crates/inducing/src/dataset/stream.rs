@@ -4,7 +4,7 @@ use super::Inputs;
 use super::prepared::{Values, WILDEST};
 use crate::error::Error;
 use crate::train::Targets;
-use data::{Column, DataError, Table, TableScan, TableSchema, Target, TargetValues};
+use data::{Column, DataError, Lane, Table, TableScan, TableSchema, Target, TargetValues};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -15,15 +15,19 @@ const SEED: u64 = 0x5a3b_1e00;
 const SAMPLE: usize = 100_000;
 /// Fewer would be judged by too small a test part.
 const FEWEST: usize = 2000;
+/// A table of twice as many rows has two lanes, if nothing else is said, and so on.
+const ROWS_OF_A_LANE: usize = 12_500_000;
+const MOST_LANES: usize = 16;
 /// Rows of a window at most and at least.
-const WINDOW: [u64; 2] = [16_384, 262_144];
+const WINDOW: [u64; 2] = [8192, 262_144];
 
 /// A table of which a sample is in memory.
 #[derive(Debug, Clone)]
 pub(crate) struct Streamed {
     scan: Arc<TableScan>,
     sample: usize,
-    window: usize,
+    /// Rows that may be in windows at a time.
+    read_ahead: u64,
 }
 
 impl Streamed {
@@ -37,20 +41,27 @@ impl Streamed {
         if scan.bytes() <= limit {
             return Ok((scan.read(source)?, None));
         }
-        // A fourth for the sample, and as much for the windows of two readers; the rest for what is made of them.
+        // A fourth for the sample, and as much for windows; the rest for what is made of them.
         let of_row = (scan.bytes() / scan.rows.max(1) as u64).max(1);
         let sample = usize::try_from(limit / 4 / of_row).unwrap_or(SAMPLE).clamp(FEWEST, SAMPLE);
-        let window = (limit / 16 / of_row).clamp(WINDOW[0], WINDOW[1]) as usize;
         if sample >= scan.rows {
             return Ok((scan.read(source)?, None));
         }
         let table = scan.sample(sample, SEED)?;
-        Ok((table, Some(Self { scan: Arc::new(scan), sample, window })))
+        Ok((table, Some(Self { scan: Arc::new(scan), sample, read_ahead: limit / 4 / of_row })))
     }
 
     /// Number of rows, those of the sample among them.
     pub(crate) fn rows(&self) -> usize {
         self.scan.rows
+    }
+
+    /// Batches of a step if nobody says how many: more rows of a larger table are worth it. Each reads files of its own.
+    pub(crate) fn lanes(&self, asked: usize) -> usize {
+        let usual = (self.scan.rows / ROWS_OF_A_LANE).clamp(1, MOST_LANES);
+        // Halves of halves part evenly among processes.
+        let usual = 1 << usual.ilog2();
+        if asked > 0 { asked } else { usual }.min(self.scan.files())
     }
 }
 
@@ -60,6 +71,10 @@ pub(crate) struct RowStream {
     table: Streamed,
     /// Number of rows, about: those without a target are among them.
     pub(crate) rows: usize,
+    /// Rows of a window.
+    window: usize,
+    /// Batches of a step.
+    pub(crate) lanes: usize,
     schema: TableSchema,
     /// The column of weights, and what a weight is divided by.
     weight: Option<(String, f64)>,
@@ -74,15 +89,20 @@ pub(crate) struct Window {
 }
 
 impl RowStream {
-    /// The rows of a table beside the `sample` in memory.
+    /// The rows of a table beside the `sample` in memory, of which so many networks read so many lanes side by side.
     pub(crate) fn new(
         table: Streamed,
         sample: usize,
         schema: TableSchema,
         weight: Option<(String, f64)>,
+        (networks, lanes): (usize, usize),
     ) -> Self {
         let rows = table.rows() - sample.min(table.rows());
-        Self { table, rows, schema, weight }
+        // Each has one that is learned from, one that waits and one that is made. No result may depend on how many there are at a
+        // time, which is a matter of threads and processes.
+        let window = table.read_ahead / (3 * networks * lanes) as u64;
+        let window = window.clamp(WINDOW[0], WINDOW[1]) as usize;
+        Self { table, rows, window, lanes, schema, weight }
     }
 
     /// Names the rows, for a checkpoint to be matched with.
@@ -90,13 +110,13 @@ impl RowStream {
         self.table.scan.fingerprint()
     }
 
-    /// All rows once, in an order that `seed` decides; read and encoded on another thread, one window ahead.
-    pub(crate) fn windows(self: &Arc<Self>, seed: u64) -> Receiver<Result<Window, Error>> {
+    /// All rows of a lane once, in an order that `seed` decides; read and encoded on another thread, one window ahead.
+    pub(crate) fn windows(self: &Arc<Self>, seed: u64, lane: Lane) -> Receiver<Result<Window, Error>> {
         let (sender, receiver) = sync_channel(1);
         let stream = Arc::clone(self);
         std::thread::spawn(move || {
-            let Streamed { scan, sample, window } = &stream.table;
-            for table in scan.shuffled(*sample, SEED, seed, *window) {
+            let Streamed { scan, sample, .. } = &stream.table;
+            for table in scan.shuffled(*sample, SEED, seed, lane, stream.window) {
                 let window = table.map_err(Error::from).and_then(|table| stream.encoded(&table));
                 // The receiver is gone when nobody wants more.
                 if let Some(window) = window.transpose()

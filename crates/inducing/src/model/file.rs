@@ -427,6 +427,12 @@ impl Checkpoint {
     /// Writes the checkpoint of a run with this configuration; `data` names what it trains on, as
     /// [`Prepared::fingerprint`](crate::dataset::Prepared::fingerprint) does.
     pub fn save(&self, path: &Path, config: &Config, data: &str) -> Result<(), Error> {
+        let bytes = self.to_bytes(config, data);
+        data::write_atomically(path, |out| out.write_all(&bytes)).map_err(Error::from)
+    }
+
+    /// What [`Checkpoint::save`] writes.
+    pub(crate) fn to_bytes(&self, config: &Config, data: &str) -> Vec<u8> {
         let (mut states, mut tensors) = (Vec::new(), Vec::new());
         for (k, state) in self.networks.iter().enumerate() {
             let parts = state.as_ref().map(NetworkState::to_parts);
@@ -446,16 +452,20 @@ impl Checkpoint {
             data: data.into(),
             states,
         };
-        let bytes = bytes_of(&header, &tensors);
-        data::write_atomically(path, |out| out.write_all(&bytes)).map_err(Error::from)
+        bytes_of(&header, &tensors)
     }
 
     /// Reads the checkpoint of a run; `config` and `data` must be those that it was written with.
     pub fn load(path: &Path, config: &Config, data: &str) -> Result<Self, Error> {
         let bytes =
             read_bytes(path, "start anew without `--resume`; only an interrupted run leaves a checkpoint")?;
+        Self::from_bytes(&path.display().to_string(), &bytes, config, data)
+    }
+
+    /// What [`Checkpoint::load`] reads; `name` is for error messages.
+    pub(crate) fn from_bytes(name: &str, bytes: &[u8], config: &Config, data: &str) -> Result<Self, Error> {
         let Reader { header, tensors, file, .. } =
-            Reader::<CheckpointHeader>::new(path.display().to_string(), "checkpoint", &bytes)?;
+            Reader::<CheckpointHeader>::new(name.into(), "checkpoint", bytes)?;
         let other =
             |reason: &str| Error::from(crate::train::TrainError::Checkpoint { reason: reason.into() });
         if header.config != *config {

@@ -5,9 +5,11 @@ use crate::head::{FittedHead, HeadParameters};
 use crate::model::NetworkHeader;
 use crate::train::Fitted;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
-/// Processes that train one model together: each of them some of its networks. The model is the same, to the byte, whatever their number.
-pub trait Collective {
+/// Processes that train one model together: each of them some of its networks, or some of the batches of a step. The model is the
+/// same, to the byte, whatever their number.
+pub trait Collective: Send + Sync {
     /// Which of the processes this is, from 0.
     fn rank(&self) -> usize;
 
@@ -19,6 +21,19 @@ pub trait Collective {
     /// # Errors
     /// If they cannot be reached.
     fn gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, Error>;
+
+    /// Sends to each process the stretch of `buffer` that `to` names for it, and returns what each sent, in the order of their ranks: as
+    /// many bytes as `from` says. Waits for all.
+    ///
+    /// # Errors
+    /// If they cannot be reached.
+    fn exchange(&self, buffer: &[u8], to: &[Range<usize>], from: &[usize]) -> Result<Vec<Vec<u8>>, Error>;
+
+    /// The processes that name the same group, in the order of their ranks. Waits for all.
+    ///
+    /// # Errors
+    /// If they cannot be reached.
+    fn split(&self, group: usize) -> Result<Box<dyn Collective>, Error>;
 }
 
 /// One process alone.
@@ -36,6 +51,14 @@ impl Collective for Alone {
 
     fn gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
         Ok(vec![bytes.to_vec()])
+    }
+
+    fn exchange(&self, buffer: &[u8], to: &[Range<usize>], _: &[usize]) -> Result<Vec<Vec<u8>>, Error> {
+        Ok(to.iter().map(|range| buffer[range.clone()].to_vec()).collect())
+    }
+
+    fn split(&self, _: usize) -> Result<Box<dyn Collective>, Error> {
+        Ok(Box::new(Self))
     }
 }
 

@@ -5,7 +5,8 @@ use super::crossfit::{HeldOutFold, Member, held_out};
 use super::decision::decision;
 use super::join::{Begin, Joining, calibrate, calibrate_classes};
 use super::{
-    Fitted, NetworkEvent, NetworkState, NetworkTrainer, Outcome, Phase, Targets, TrainError, TrainingData,
+    Fitted, NetworkEvent, NetworkState, NetworkTrainer, Outcome, Phase, Targets, Team, TrainError,
+    TrainingData,
 };
 use crate::config::{Config, Multiclass};
 use crate::dataset::{Prepared, Values};
@@ -28,7 +29,7 @@ pub enum Fit {
     Interrupted(Checkpoint),
 }
 
-/// Where a run stands: each network at the beginning of an epoch, `None` before its first.
+/// Where a run stands: each network at the beginning of an epoch or some steps later, `None` before its first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Checkpoint {
     /// One for each network.
@@ -39,8 +40,9 @@ impl Checkpoint {
     /// Of two checkpoints of one run, such as those of two processes, each network where it got further.
     #[must_use]
     pub fn merged(mut self, other: Self) -> Self {
-        let how_far =
-            |state: &Option<NetworkState>| state.as_ref().map(|s| (s.phase == Phase::Likelihood, s.epoch));
+        let how_far = |state: &Option<NetworkState>| {
+            state.as_ref().map(|s| (s.phase == Phase::Likelihood, s.epoch, s.so_far.steps))
+        };
         let places = self.networks.len().max(other.networks.len());
         self.networks.resize(places, None);
         for (own, other) in self.networks.iter_mut().zip(other.networks) {
@@ -94,11 +96,13 @@ impl Prepared {
         resume: Option<Checkpoint>,
         listen: Listener<'_>,
     ) -> Result<Fit, Error> {
-        self.fit_together(&Alone, config, threads, resume, listen)
+        let fit = self.fit_together(&Alone, config, threads, resume, listen)?;
+        Ok(fit.expect("a process alone is the first"))
     }
 
-    /// The same with other processes, each of which trains some of the networks and gets all of them. The checkpoint of a process
-    /// holds its own.
+    /// The same with other processes: each trains some of the networks or, where there are more processes than networks, shares the
+    /// batches of a network's steps with others. The first has the model; for the others there is nothing. The checkpoint of a
+    /// process holds networks that no other checkpoint does.
     pub fn fit_together(
         &self,
         processes: &dyn Collective,
@@ -106,7 +110,7 @@ impl Prepared {
         threads: usize,
         resume: Option<Checkpoint>,
         listen: Listener<'_>,
-    ) -> Result<Fit, Error> {
+    ) -> Result<Option<Fit>, Error> {
         self.check(config)?;
         self.agree(processes, config)?;
         let shape = self.encoder_shape(config);
@@ -162,12 +166,21 @@ impl Prepared {
         }
         // Networks of their own share nothing: a thread each is the best use of threads.
         let (all, each) = (runs.len(), if runs.len() > 1 { 1 } else { threads });
-        let own = |(k, _): &(usize, Run<'_>)| k % processes.size() == processes.rank();
-        let runs: Vec<(usize, Run<'_>)> = runs.into_iter().enumerate().filter(own).collect();
+        let (teams, lanes) = (Teams::new(processes, all)?, self.lanes(config));
+        if let Some(idle) = teams.idle(processes.size(), all, lanes) {
+            listen(Event::Notice(idle));
+        }
+        let team = Team { lanes, processes: teams.own() };
+        self.take_over(&mut checkpoint, team.processes, teams.first_network, config)?;
+        let runs: Vec<(usize, Run<'_>)> =
+            runs.into_iter().enumerate().filter(|(k, _)| teams.trains(*k)).collect();
+        // Of a team the first keeps the network, for the checkpoint and for all others.
+        let keeps = team.processes.rank() == 0;
         let (runs_here, inner) = (runs.len().max(1), Mutex::new((checkpoint, listen)));
-        let hub = EventHub { all, runs: runs_here, done: AtomicUsize::new(0), inner };
-        let train = |(k, run): (usize, Run<'_>)| Ok((k, self.train(config, encoder, run, k, each, &hub)?));
-        let outcomes: Result<Vec<(usize, Outcome)>, Error> = if threads > 1 {
+        let hub = EventHub { all, runs: runs_here, keeps, done: AtomicUsize::new(0), inner };
+        let train =
+            |(k, run): (usize, Run<'_>)| Ok((k, self.train(config, encoder, run, k, (each, team), &hub)?));
+        let outcomes: Result<Vec<(usize, Outcome)>, Error> = if threads > 1 && runs.len() > 1 {
             runs.into_par_iter().with_max_len(1).map(train).collect()
         } else {
             runs.into_iter().map(train).collect()
@@ -178,9 +191,12 @@ impl Prepared {
             Ok(_) if !listen(Event::Trained(&checkpoint)) => Ok(None),
             outcomes => outcomes.map(Some),
         };
-        let Some(mut fitted) = shared(processes, outcomes, all, config)? else {
-            return Ok(Fit::Interrupted(checkpoint));
+        let Some(mut fitted) = shared(processes, outcomes, (all, keeps), config)? else {
+            return Ok(Some(Fit::Interrupted(checkpoint)));
         };
+        if processes.rank() > 0 {
+            return Ok(None);
+        }
         let in_gaps = fitted.split_off(fitted.len() - blocked.len());
         let mut model = self.model(config, &shape, fitted, !members.is_empty(), threads)?;
         if members.is_empty() {
@@ -196,7 +212,7 @@ impl Prepared {
         }
         self.score(&mut model)?;
         self.compare(&mut model, config.seed);
-        Ok(Fit::Finished(Box::new(model)))
+        Ok(Some(Fit::Finished(Box::new(model))))
     }
 
     /// An error where processes would train different models.
@@ -205,19 +221,39 @@ impl Prepared {
             return Ok(());
         }
         let config = serde_json::to_string(config).expect("a configuration is plain data");
-        let own = [env!("CARGO_PKG_VERSION"), &config, &self.fingerprint()];
+        let processor = format!("{:?}", pulp::Arch::new());
+        let own = [env!("CARGO_PKG_VERSION"), &config, &processor, &self.fingerprint()];
         let all = processes.gather(own.join("\n").as_bytes())?;
         let first = String::from_utf8_lossy(&all[0]);
         for (rank, other) in all.iter().enumerate().skip(1) {
             let (other, mut what) =
-                (String::from_utf8_lossy(other), ["version", "settings", "data"].into_iter());
-            let differs = first.splitn(3, '\n').zip(other.splitn(3, '\n')).map(|(a, b)| a != b);
+                (String::from_utf8_lossy(other), ["version", "settings", "processor", "data"].into_iter());
+            let differs = first.splitn(4, '\n').zip(other.splitn(4, '\n')).map(|(a, b)| a != b);
             if let Some(what) = differs.filter_map(|differs| what.next().filter(|_| differs)).next() {
                 return Err(Error::Request(format!(
-                    "the {what} of rank {rank} and of rank 0 differ\nhint: start the same program with the same files and options everywhere"
+                    "the {what} of rank {rank} and of rank 0 differ\nhint: start the same program with the same files and options everywhere, on processors of one kind"
                 )));
             }
         }
+        Ok(())
+    }
+
+    /// Where processes share a network, all begin where the first of them does.
+    fn take_over(
+        &self,
+        checkpoint: &mut Checkpoint,
+        team: &dyn Collective,
+        network: usize,
+        config: &Config,
+    ) -> Result<(), Error> {
+        if team.size() == 1 {
+            return Ok(());
+        }
+        let own = Checkpoint { networks: vec![checkpoint.networks[network].clone()] };
+        let bytes = if team.rank() == 0 { own.to_bytes(config, "") } else { Vec::new() };
+        let first = &team.gather(&bytes)?[0];
+        checkpoint.networks[network] =
+            Checkpoint::from_bytes("rank 0", first, config, "")?.networks.swap_remove(0);
         Ok(())
     }
 
@@ -227,14 +263,14 @@ impl Prepared {
         encoder: &dyn Encoder,
         Run { targets, train, validation }: Run<'_>,
         k: usize,
-        threads: usize,
+        (threads, team): (usize, Team<'_>),
         hub: &EventHub<'_>,
     ) -> Result<Outcome, Error> {
         let start = self.start(config, encoder, targets, train, config.seed.wrapping_add(k as u64));
         let stream = self.stream.as_ref();
         let data = TrainingData { inputs: &self.inputs, targets, train, validation, stream };
         let resume = hub.inner.lock().expect("no listener panicked").0.networks[k].clone();
-        NetworkTrainer::new(config, encoder, start, data, threads)
+        NetworkTrainer::new(config, encoder, start, data, threads, team)
             .run(resume, &mut |event| hub.on_event(k, &event))
     }
 
@@ -365,7 +401,7 @@ impl Prepared {
 fn shared(
     processes: &dyn Collective,
     own: Result<Option<Vec<(usize, Outcome)>>, Error>,
-    all: usize,
+    (all, keeps): (usize, bool),
     config: &Config,
 ) -> Result<Option<Vec<Fitted>>, Error> {
     let mut failure = None;
@@ -381,7 +417,8 @@ fn shared(
                 Outcome::Finished(network) => Some((k, *network)),
                 Outcome::Interrupted => None,
             });
-            finished.collect::<Option<Vec<_>>>().map_or(Share::Stopped, Share::Trained)
+            let networks = finished.collect::<Option<Vec<_>>>();
+            networks.map_or(Share::Stopped, |own| Share::Trained(if keeps { own } else { Vec::new() }))
         }
     };
     let shares = match processes.size() {
@@ -400,17 +437,61 @@ fn shared(
     if let Some(error) = failure {
         return Err(error);
     }
+    // The team of a process that failed has stopped.
+    for (rank, share) in shares.iter().enumerate() {
+        if let Share::Failed(reason) = share {
+            return Err(Error::Request(format!("rank {rank} failed: {reason}")));
+        }
+    }
     let mut trained = Vec::new();
-    for (rank, share) in shares.into_iter().enumerate() {
+    for share in shares {
         match share {
-            Share::Failed(reason) => return Err(Error::Request(format!("rank {rank} failed: {reason}"))),
-            Share::Stopped => return Ok(None),
             Share::Trained(own) => trained.extend(own),
+            _ => return Ok(None),
         }
     }
     trained.sort_by_key(|(k, _)| *k);
     debug_assert_eq!(trained.len(), all);
     Ok(Some(trained.into_iter().map(|(_, network)| network).collect()))
+}
+
+/// Who trains which networks.
+struct Teams {
+    rank: usize,
+    size: usize,
+    networks: usize,
+    /// The processes that share a network with this one, where there are more of them than networks.
+    team: Option<Box<dyn Collective>>,
+    /// The network that it shares.
+    first_network: usize,
+}
+
+impl Teams {
+    fn new(processes: &dyn Collective, networks: usize) -> Result<Self, Error> {
+        let (rank, size) = (processes.rank(), processes.size());
+        let first_network = rank % networks;
+        let team = if size > networks { Some(processes.split(first_network)?) } else { None };
+        Ok(Self { rank, size, networks, team, first_network })
+    }
+
+    /// Whether this process trains a network.
+    fn trains(&self, network: usize) -> bool {
+        network % self.size == self.rank % self.networks
+    }
+
+    fn own(&self) -> &dyn Collective {
+        self.team.as_deref().unwrap_or(&Alone)
+    }
+
+    /// What to say where processes have nothing to do.
+    fn idle(&self, size: usize, networks: usize, lanes: usize) -> Option<String> {
+        let idle = size.saturating_sub(networks * lanes);
+        (idle > 0).then(|| {
+            format!(
+                "{idle} of {size} processes have nothing to do: there are {networks} networks, and {lanes} batches in a step of each\nhint: raise `train.accumulate_batches`, and of a table that does not fit into memory the number of files"
+            )
+        })
+    }
 }
 
 /// What a model says of a network besides its parameters.
@@ -436,6 +517,8 @@ struct EventHub<'a> {
     /// Networks of all processes, and of this one.
     all: usize,
     runs: usize,
+    /// Whether this process keeps where its networks stand.
+    keeps: bool,
     done: AtomicUsize,
     inner: Mutex<(Checkpoint, Listener<'a>)>,
 }
@@ -444,8 +527,10 @@ impl EventHub<'_> {
     fn on_event(&self, k: usize, event: &NetworkEvent<'_>) -> bool {
         let (checkpoint, listen) = &mut *self.inner.lock().expect("no listener panicked");
         match event {
-            NetworkEvent::Epoch { state } => {
-                checkpoint.networks[k] = Some((*state).clone());
+            NetworkEvent::Waypoint { state } => {
+                if self.keeps {
+                    checkpoint.networks[k] = Some((*state).clone());
+                }
                 listen(Event::Checkpoint(checkpoint))
             }
             NetworkEvent::Step { done, planned, phase, loss } => {

@@ -6,6 +6,7 @@
 
 mod adam;
 mod baselines;
+mod batches;
 mod blocked;
 mod class_stack;
 mod collective;
@@ -26,6 +27,8 @@ mod stack_density;
 mod start;
 mod step;
 mod targets;
+mod team;
+mod threads;
 mod trainer;
 
 pub use collective::{Alone, Collective};
@@ -37,6 +40,8 @@ pub use network_state::{EpochRecord, NetworkState, Phase};
 pub(crate) use network_trainer::{NetworkTrainer, Start};
 pub(crate) use step::EncoderPass;
 pub(crate) use targets::{Targets, outputs_of};
+pub(crate) use team::Team;
+pub use threads::on_threads;
 pub use trainer::Trainer;
 
 use crate::dataset::{Inputs, RowStream};
@@ -87,8 +92,8 @@ pub(crate) struct TrainingData<'a> {
 /// What a run says on its way.
 #[derive(Debug)]
 pub(crate) enum NetworkEvent<'a> {
-    /// An epoch begins.
-    Epoch {
+    /// A place that a run can go on from: the beginning of an epoch, or some steps later.
+    Waypoint {
         /// All that is needed to go on from here.
         state: &'a NetworkState,
     },
@@ -141,6 +146,6 @@ pub(crate) enum ReadoutStart {
 pub(crate) enum Outcome {
     /// It is done.
     Finished(Box<Fitted>),
-    /// The listener asked for a stop; the last [`NetworkEvent::Epoch`] says where to go on.
+    /// The listener asked for a stop; the last [`NetworkEvent::Waypoint`] says where to go on.
     Interrupted,
 }

@@ -1,4 +1,4 @@
-//! Where a run stands at the beginning of an epoch: all that is needed to go on to the same bytes.
+//! Where a run stands: all that is needed to go on to the same bytes.
 
 use super::adam::Adam;
 use crate::head::FeatureScale;
@@ -63,6 +63,23 @@ impl EpochRecord {
     }
 }
 
+/// What an epoch has come to.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EpochSoFar {
+    /// Steps done.
+    pub(crate) steps: usize,
+    /// Their part of the mean loss, and of the mean utilisation.
+    pub(crate) loss: f64,
+    pub(crate) utilisation: f64,
+}
+
+impl EpochSoFar {
+    fn is_nothing(&self) -> bool {
+        self.steps == 0
+    }
+}
+
 /// The best parameters so far.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Best {
@@ -71,12 +88,14 @@ pub(crate) struct Best {
     pub(crate) epoch: usize,
 }
 
-/// A run at the beginning of an epoch.
+/// A run at the beginning of an epoch, or after some of its steps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NetworkState {
     pub(crate) phase: Phase,
     /// Epochs of this phase that are done.
     pub(crate) epoch: usize,
+    /// The epoch after them.
+    pub(crate) so_far: EpochSoFar,
     pub(crate) theta: Vec<f32>,
     pub(crate) adam: Adam,
     pub(crate) scale: FeatureScale,
@@ -93,6 +112,8 @@ pub struct NetworkState {
 pub(crate) struct NetworkStateHeader {
     pub(crate) phase: Phase,
     pub(crate) epoch: usize,
+    #[serde(default, skip_serializing_if = "EpochSoFar::is_nothing")]
+    pub(crate) so_far: EpochSoFar,
     pub(crate) adam_steps: u64,
     pub(crate) scale: FeatureScale,
     pub(crate) rate_factor: f64,
@@ -107,6 +128,7 @@ impl NetworkState {
         let header = NetworkStateHeader {
             phase: self.phase,
             epoch: self.epoch,
+            so_far: self.so_far,
             adam_steps: self.adam.steps,
             scale: self.scale.clone(),
             rate_factor: self.rate_factor,
@@ -137,6 +159,7 @@ impl NetworkState {
         Some(Self {
             phase: header.phase,
             epoch: header.epoch,
+            so_far: header.so_far,
             theta: vector("theta")?,
             adam: Adam {
                 first: vector("adam.first")?,

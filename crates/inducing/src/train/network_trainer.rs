@@ -2,7 +2,8 @@
 
 use super::step::{StepError, StepSpace};
 use super::{
-    EpochRecord, Fitted, NetworkEvent, NetworkState, Outcome, Phase, ReadoutStart, TrainError, TrainingData,
+    EpochRecord, Fitted, NetworkEvent, NetworkState, Outcome, Phase, ReadoutStart, Team, TrainError,
+    TrainingData,
 };
 use crate::config::{Config, HeadKind};
 use crate::error::Error;
@@ -31,6 +32,8 @@ pub(crate) struct NetworkTrainer<'a> {
     pub(super) readout: Readout,
     pub(super) start: Start,
     pub(super) threads: usize,
+    /// The batches of a step, and who shares them.
+    pub(super) team: Team<'a>,
 }
 
 /// Where a run begins.
@@ -52,6 +55,7 @@ impl<'a> NetworkTrainer<'a> {
         start: Start,
         data: TrainingData<'a>,
         threads: usize,
+        team: Team<'a>,
     ) -> Self {
         let inducing = config.gp.inducing.get().min(data.train.len());
         let (outputs, classes) = (data.targets.outputs(), data.targets.are_classes());
@@ -62,7 +66,7 @@ impl<'a> NetworkTrainer<'a> {
             (true, HeadKind::Softmax) => Loss::Classes(gp::Link::Logit),
         };
         let readout = Readout { features: encoder.dim(), members: encoder.members(), outputs, loss };
-        Self { config, data, encoder, head, readout, start, threads }
+        Self { config, data, encoder, head, readout, start, threads, team }
     }
 
     /// Runs to the end, or until `listen` returns false; `resume` goes on from an earlier [`NetworkState`].
@@ -96,10 +100,10 @@ impl<'a> NetworkTrainer<'a> {
                 good = state.clone();
                 continue;
             }
-            if !listen(NetworkEvent::Epoch { state: &state }) {
+            if !self.goes_on(listen(NetworkEvent::Waypoint { state: &state }), &mut space) {
                 return Ok(Outcome::Interrupted);
             }
-            match self.epoch(&mut state, &mut space, listen) {
+            match self.advance(&mut state, &mut space, listen) {
                 Ok(true) => good = state.clone(),
                 Ok(false) => return Ok(Outcome::Interrupted),
                 Err(StepError::Fatal(error)) => return Err(error),
@@ -109,11 +113,12 @@ impl<'a> NetworkTrainer<'a> {
                         return Err(TrainError::Diverged { setbacks, epoch: state.epoch + 1, cause }.into());
                     }
                     listen(NetworkEvent::Notice(format!(
-                        "epoch {} broke down ({cause}); going back to its beginning with half the step size",
+                        "epoch {} broke down ({cause}); going back some steps, with half the step size",
                         state.epoch + 1
                     )));
                     (good.setbacks, good.rate_factor) = (setbacks, factor);
                     state = good.clone();
+                    space.rewind();
                 }
             }
         }
@@ -154,9 +159,10 @@ impl<'a> NetworkTrainer<'a> {
         epochs.max(least.div_ceil(a_epoch)).min(within)
     }
 
+    /// Steps of an epoch.
     pub(super) fn batches(&self, phase: Phase) -> usize {
         let (rows, train) = (self.data.train.len(), &self.config.train);
-        let size = self.batch_size(phase);
+        let size = self.batch_size(phase) * self.team.lanes;
         if let Some(stream) = self.data.stream {
             // An epoch of very many rows ends with the last step that is planned.
             let most = match phase {

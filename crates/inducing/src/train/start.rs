@@ -1,6 +1,7 @@
 //! Where a run begins, where the likelihood takes over, and inducing points that need a new place.
 
 use super::adam::Adam;
+use super::network_state::EpochSoFar;
 use super::{NetworkEvent, NetworkState, NetworkTrainer, Phase, ReadoutStart, TrainError, initialise};
 use crate::config::HeadKind;
 use crate::error::Error;
@@ -41,6 +42,7 @@ impl NetworkTrainer<'_> {
         let state = NetworkState {
             phase: Phase::Pretraining,
             epoch: 0,
+            so_far: EpochSoFar::default(),
             adam: Adam::new(theta.len()),
             theta,
             scale: FeatureScale::identity(self.readout.features),
@@ -121,6 +123,7 @@ impl NetworkTrainer<'_> {
         let mut state = NetworkState {
             phase: Phase::Likelihood,
             epoch: 0,
+            so_far: EpochSoFar::default(),
             adam: Adam::new(theta.len()),
             theta,
             best: None,

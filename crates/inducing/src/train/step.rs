@@ -1,45 +1,50 @@
 //! Epochs and steps.
 
 use super::adam::Segment;
-use super::{NetworkEvent, NetworkState, NetworkTrainer, Phase, Targets, TrainingData};
+use super::batches::{Batch, Batches};
+use super::network_state::EpochSoFar;
+use super::{NetworkEvent, NetworkState, NetworkTrainer, Phase, TrainingData};
 use crate::config::{Precision, Schedule};
-use crate::dataset::{Inputs, RowStream};
+use crate::dataset::Inputs;
 use crate::error::Error;
 use crate::head::{FeatureScale, Head, HeadBatch, ReadoutBatch};
 use crate::nn::{Backward, Encoder, Mode, Slot};
 use pulp::{Arch, Simd, WithSimd};
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
-use std::sync::Arc;
+use std::sync::Mutex;
+
+/// Steps between two places that a run can go on from.
+const STRIDE: usize = 500;
+/// What lanes say besides their gradients: loss, utilisation, rows, wishes to stop, failures.
+const MORE: usize = 5;
 
 /// What is kept from step to step.
-pub(super) struct StepSpace {
-    head: Head,
+pub(super) struct StepSpace<'a> {
+    precision: Precision,
     gradient: Vec<f32>, // of all of θ
+    /// One for each lane that is evaluated at a time.
+    heads: Mutex<Vec<Head>>,
+    /// The epoch's, as far as it has come.
+    batches: Option<Batches<'a>>,
+    /// The listener of this process asked for a stop; the others hear of it in the next step.
+    wants_stop: bool,
 }
 
-impl StepSpace {
+impl StepSpace<'_> {
     pub(super) fn new(precision: Precision) -> Self {
-        Self { head: Head::new(precision), gradient: Vec::new() }
+        let (gradient, heads) = (Vec::new(), Mutex::default());
+        Self { precision, gradient, heads, batches: None, wants_stop: false }
+    }
+
+    /// Forgets where the epoch was: a run goes back.
+    pub(super) fn rewind(&mut self) {
+        self.batches = None;
     }
 }
 
-/// Rows of one step.
-#[derive(Clone, Copy)]
-struct Batch<'a> {
-    inputs: &'a Inputs,
-    targets: Targets<'a>,
-    rows: &'a [usize],
-}
-
-/// An epoch on its way.
-struct Epoch {
-    losses: f64,
+/// What a step found besides the gradient.
+struct StepValue {
+    loss: f64,
     utilisation: f64,
-    /// Steps done.
-    batch: usize,
-    segments: Vec<Segment>,
 }
 
 /// The encoder's part of a step.
@@ -100,27 +105,43 @@ impl From<Error> for StepError {
     }
 }
 
-impl NetworkTrainer<'_> {
-    /// One pass over the training rows; false when the listener asked for a stop.
-    pub(super) fn epoch(
+impl<'a> NetworkTrainer<'a> {
+    /// The next steps of an epoch, and what follows its last one; false when the listener asked for a stop.
+    pub(super) fn advance(
         &self,
         state: &mut NetworkState,
-        space: &mut StepSpace,
+        space: &mut StepSpace<'a>,
         listen: &mut dyn FnMut(NetworkEvent<'_>) -> bool,
     ) -> Result<bool, StepError> {
         let phase = state.phase;
-        let mut run = Epoch { losses: 0.0, utilisation: 0.0, batch: 0, segments: self.segments(phase) };
-        let done = match self.data.stream {
-            None => self.steps_in_memory(state, space, &mut run, listen)?,
-            Some(stream) => self.steps_on_stream(stream, state, space, &mut run, listen)?,
+        let (segments, all) = (self.segments(phase), self.batches(phase));
+        let batches = match space.batches.take() {
+            Some(batches) => batches,
+            None => self.batches_from(state),
         };
-        if !done {
-            return Ok(false);
+        let until = (state.so_far.steps + STRIDE).min(all);
+        while state.so_far.steps < until {
+            let Some(value) = self.step(state, space, &batches, &segments)? else { return Ok(false) };
+            state.so_far.steps += 1;
+            state.so_far.loss += value.loss / all as f64;
+            state.so_far.utilisation += value.utilisation / all as f64;
+            let before = match phase {
+                Phase::Pretraining => 0,
+                Phase::Likelihood => self.epochs(Phase::Pretraining) * self.batches(Phase::Pretraining),
+            };
+            let (done, planned) = (before + state.epoch * all + state.so_far.steps, self.planned_steps());
+            if !self.goes_on(listen(NetworkEvent::Step { done, planned, phase, loss: value.loss }), space) {
+                return Ok(false);
+            }
         }
-        let Epoch { losses, utilisation, .. } = run;
+        if until < all {
+            space.batches = Some(batches);
+            return Ok(true);
+        }
+        let EpochSoFar { loss, utilisation, .. } = std::mem::take(&mut state.so_far);
         state.epoch += 1;
         let mut record = self.score(state)?;
-        record.loss = Some(losses);
+        record.loss = Some(loss);
         if phase == Phase::Likelihood {
             record.utilisation = Some(utilisation);
             self.reinitialise_unused(state, utilisation, listen)?;
@@ -131,137 +152,141 @@ impl NetworkTrainer<'_> {
         Ok(true)
     }
 
-    /// The steps of an epoch on rows in memory; false when the listener asked for a stop.
-    fn steps_in_memory(
-        &self,
-        state: &mut NetworkState,
-        space: &mut StepSpace,
-        run: &mut Epoch,
-        listen: &mut dyn FnMut(NetworkEvent<'_>) -> bool,
-    ) -> Result<bool, StepError> {
-        let TrainingData { inputs, targets, train, .. } = self.data;
-        let mut rows = train.to_vec();
-        rows.shuffle(&mut ChaCha8Rng::seed_from_u64(self.seed(2, state.phase, state.epoch)));
-        let batches = self.batches(state.phase);
-        for batch in 0..batches {
-            // Parts of nearly equal size: no straggler of a single row.
-            let rows = &rows[batch * rows.len() / batches..(batch + 1) * rows.len() / batches];
-            if !self.counted_step(state, space, run, Batch { inputs, targets, rows }, listen)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+    /// What a listener's answer means here: where processes share the network, none of them stops alone.
+    pub(super) fn goes_on(&self, answer: bool, space: &mut StepSpace<'_>) -> bool {
+        space.wants_stop |= !answer;
+        answer || !self.team.is_alone()
     }
 
-    /// The same on rows that are read from files, from the beginning again where there are too few.
-    fn steps_on_stream(
-        &self,
-        stream: &Arc<RowStream>,
-        state: &mut NetworkState,
-        space: &mut StepSpace,
-        run: &mut Epoch,
-        listen: &mut dyn FnMut(NetworkEvent<'_>) -> bool,
-    ) -> Result<bool, StepError> {
-        let (batches, size) = (self.batches(state.phase), self.batch_size(state.phase));
-        let own = self.config.seed ^ self.start.stream_seed;
-        for pass in 0.. {
-            let before = run.batch;
-            let seed = self
-                .seed(10, state.phase, state.epoch)
-                .wrapping_add(own.wrapping_mul(0x9e37_79b9))
-                .wrapping_add(pass);
-            for (index, window) in stream.windows(seed).into_iter().enumerate() {
-                let window = window?;
-                let (inputs, targets) = (&window.inputs, window.targets(self.data.targets));
-                let mut rows: Vec<usize> = (0..inputs.rows()).collect();
-                rows.shuffle(&mut ChaCha8Rng::seed_from_u64(seed ^ (index as u64) << 32));
-                for rows in rows.chunks_exact(size.min(rows.len())) {
-                    if !self.counted_step(state, space, run, Batch { inputs, targets, rows }, listen)? {
-                        return Ok(false);
-                    }
-                    if run.batch == batches {
-                        return Ok(true);
-                    }
-                }
-            }
-            if run.batch == before {
-                return Err(StepError::Fatal(Error::inputs("training rows in the files", "none")));
-            }
-        }
-        unreachable!("passes end when all steps are done")
-    }
-
-    /// One step of an epoch; false when the listener asked for a stop.
-    fn counted_step(
-        &self,
-        state: &mut NetworkState,
-        space: &mut StepSpace,
-        run: &mut Epoch,
-        batch: Batch<'_>,
-        listen: &mut dyn FnMut(NetworkEvent<'_>) -> bool,
-    ) -> Result<bool, StepError> {
-        let (phase, batches) = (state.phase, self.batches(state.phase));
-        let step = state.epoch * batches + run.batch;
-        let (loss, used) = self.step(state, space, batch, step, &run.segments)?;
-        run.losses += loss / batches as f64;
-        run.utilisation += used / batches as f64;
-        run.batch += 1;
-        let before = match phase {
-            Phase::Pretraining => 0,
-            Phase::Likelihood => self.epochs(Phase::Pretraining) * self.batches(Phase::Pretraining),
+    /// The batches of the epoch that `state` is in.
+    fn batches_from(&self, state: &NetworkState) -> Batches<'a> {
+        let TrainingData { inputs, targets, train, stream, .. } = self.data;
+        let (phase, epoch, done) = (state.phase, state.epoch, state.so_far.steps);
+        let Some(stream) = stream else {
+            let steps = (self.batches(phase), self.team.lanes);
+            return Batches::of_memory((inputs, targets), train, steps, self.seed(2, phase, epoch));
         };
-        let (done, planned) = (before + step + 1, self.planned_steps());
-        Ok(listen(NetworkEvent::Step { done, planned, phase, loss }))
+        // Members of an ensemble read the files in orders of their own.
+        let own = (self.config.seed ^ self.start.stream_seed).wrapping_mul(0x9e37_79b9);
+        let seed = self.seed(10, phase, epoch).wrapping_add(own);
+        let lanes = (self.team.own(), self.team.lanes);
+        Batches::of_files(stream, targets, lanes, self.batch_size(phase), (seed, done))
     }
 
-    /// One step; returns loss and utilisation.
+    /// One step; nothing where a process of the team was asked to stop.
     fn step(
         &self,
         state: &mut NetworkState,
-        space: &mut StepSpace,
-        batch: Batch<'_>,
-        step: usize,
+        space: &mut StepSpace<'a>,
+        batches: &Batches<'a>,
         segments: &[Segment],
-    ) -> Result<(f64, f64), StepError> {
-        let (loss, utilisation) = self.loss_and_gradient(state, space, batch, step)?;
+    ) -> Result<Option<StepValue>, StepError> {
+        let Some(value) = self.gradient(state, space, batches)? else { return Ok(None) };
         let norm = sum_of_squares(&space.gradient).sqrt();
-        if !(loss.is_finite() && norm.is_finite()) {
+        if !(value.loss.is_finite() && norm.is_finite()) {
             return Err(StepError::Diverged("the loss or its gradient is not a finite number".into()));
         }
-        let rate = self.rate(state, step);
+        let rate = self.rate(state, state.epoch * self.batches(state.phase) + state.so_far.steps);
         let shrink = (self.config.train.clip_norm.get() / norm).min(1.0) as f32;
         state.adam.step(&mut state.theta, &space.gradient, segments, rate, shrink);
         if state.phase == Phase::Likelihood {
             self.head.keep_noise(&mut state.theta[self.encoder_len()..]);
         }
-        Ok((loss, utilisation))
+        Ok(Some(value))
     }
 
-    /// Loss and utilisation of some rows; leaves the gradient in `space`.
+    /// Leaves the gradient of a step in `space`: the mean over the rows of all lanes, of all processes of the team.
+    fn gradient(
+        &self,
+        state: &NetworkState,
+        space: &mut StepSpace<'a>,
+        batches: &Batches<'a>,
+    ) -> Result<Option<StepValue>, StepError> {
+        let len = state.theta.len();
+        let StepSpace { precision, gradient, heads, wants_stop, .. } = space;
+        let heads = &*heads;
+        let heads_of = || heads.lock().expect("no head panicked");
+        let take_head = || heads_of().pop().unwrap_or_else(|| Head::new(*precision));
+        let evaluate = |lane: usize, threads: usize, gradient: &mut [f32]| {
+            let mut head = take_head();
+            let found = batches.with_batch(state.so_far.steps, lane, |batch| {
+                let rows = batch.rows.len();
+                let value = match rows {
+                    0 => StepValue { loss: 0.0, utilisation: 0.0 },
+                    _ => self.loss_and_gradient(state, &mut head, batch, lane, threads, gradient)?,
+                };
+                Ok((value, rows))
+            });
+            heads_of().push(head);
+            found
+        };
+        if self.team.is_trivial() {
+            gradient.resize(len, 0.0);
+            let (value, _) = evaluate(0, self.threads, gradient)?;
+            return Ok(Some(value));
+        }
+        let failure = Mutex::new(None);
+        let lanes_at_a_time = self.threads.min(self.team.own().len()).max(1);
+        let leaf = |lane: usize| {
+            let mut said = vec![0.0; len + MORE];
+            let (own, more) = said.split_at_mut(len);
+            match evaluate(lane, self.threads / lanes_at_a_time, own) {
+                Ok((StepValue { loss, utilisation }, rows)) => {
+                    let n = rows as f32;
+                    own.iter_mut().for_each(|g| *g *= n);
+                    more[..3].copy_from_slice(&[loss as f32 * n, utilisation as f32 * n, n]);
+                }
+                // All see that the loss is no number, and go back together.
+                Err(Error::Gp(_)) => own.iter_mut().chain(&mut more[..3]).for_each(|x| *x = f32::NAN),
+                Err(error) => {
+                    own.fill(0.0);
+                    more[4] = 1.0;
+                    failure.lock().expect("nobody panicked").get_or_insert(error);
+                }
+            }
+            more[3] = f32::from(u8::from(*wants_stop));
+            said
+        };
+        let mut sum = self.team.sum(len + MORE, lanes_at_a_time, &leaf)?;
+        if let Some(error) = failure.into_inner().expect("nobody panicked") {
+            return Err(StepError::Fatal(error));
+        }
+        let [loss, utilisation, rows, stops, failures] = sum[len..] else { unreachable!("{MORE} numbers") };
+        if stops > 0.0 || failures > 0.0 {
+            return Ok(None);
+        }
+        sum.truncate(len);
+        sum.iter_mut().for_each(|g| *g /= rows);
+        *gradient = sum;
+        Ok(Some(StepValue { loss: f64::from(loss / rows), utilisation: f64::from(utilisation / rows) }))
+    }
+
+    /// Loss and utilisation of a batch; writes the gradient.
     fn loss_and_gradient(
         &self,
         state: &NetworkState,
-        space: &mut StepSpace,
+        head: &mut Head,
         Batch { inputs, targets, rows }: Batch<'_>,
-        step: usize,
-    ) -> Result<(f64, f64), StepError> {
+        lane: usize,
+        threads: usize,
+        gradient: &mut [f32],
+    ) -> Result<StepValue, Error> {
         let encoder_len = self.encoder_len();
         let frozen =
             encoder_len == 0 || (state.phase == Phase::Likelihood && self.config.train.encoder_rate == 0.0);
         let (y, weights) = (targets.batch(rows), targets.weights(rows));
-        let StepSpace { head, gradient } = space;
-        gradient.resize(state.theta.len(), 0.0);
         let (d_encoder, d_theta) = gradient.split_at_mut(encoder_len);
         let (encoder_theta, theta) = state.theta.split_at(encoder_len);
         if frozen {
             d_encoder.fill(0.0);
         }
+        let batch = (state.epoch * self.batches(state.phase) + state.so_far.steps) * self.team.lanes + lane;
         let pass = EncoderPass {
             encoder: self.encoder,
             theta: encoder_theta,
             inputs,
             rows,
-            mode: Mode::Train { seed: self.seed(3, state.phase, step) },
+            mode: Mode::Train { seed: self.seed(3, state.phase, batch) },
             scale: &state.scale,
             d_theta: (!frozen).then_some(d_encoder),
         };
@@ -271,12 +296,12 @@ impl NetworkTrainer<'_> {
                 let batch = ReadoutBatch { phi: &phi, y: &y, weights: &weights };
                 let loss = self.readout.evaluate(theta, batch, &mut d_phi, d_theta);
                 backward.pull_back(d_phi);
-                Ok((loss, 0.0))
+                Ok(StepValue { loss, utilisation: 0.0 })
             }
             Phase::Likelihood => {
-                let batch = HeadBatch { theta, y: &y, weights: &weights, threads: self.threads, d_theta };
+                let batch = HeadBatch { theta, y: &y, weights: &weights, threads, d_theta };
                 let value = head.evaluate(&self.head, batch, pass)?;
-                Ok((value.loss, value.utilisation))
+                Ok(StepValue { loss: value.loss, utilisation: value.utilisation })
             }
         }
     }

@@ -31,6 +31,7 @@ mod round_trip;
 mod streamed;
 mod suggest;
 mod threads;
+mod together;
 mod tune;
 mod utilisation;
 mod weights;

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// `count` files of `rows` rows each: `y` is a wave of `x`, with noise .1, and `c` says in words whether it is high.
-fn shards(folder: &Path, count: usize, rows: usize) -> String {
+pub(crate) fn shards(folder: &Path, count: usize, rows: usize) -> String {
     for file in 0..count {
         let mut text = "x,z,colour,w,y,c\n".to_owned();
         for row in 0..rows {
