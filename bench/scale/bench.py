@@ -1,7 +1,8 @@
-"""Training on a table that does not fit: memory, and steps a second beside training in memory. `bench.py ROWS SHARDS`."""
+"""Training and scoring beyond memory and beyond one process. `bench.py stream|processes|house|engines [ROWS [FILES]]`: see `run`."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -9,42 +10,12 @@ import time
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
-IGN = Path(os.environ.get("IGN_BINARY") or Path(__file__).parents[2] / "target/release/ign")
+ROOT = Path(__file__).parents[2]
+IGN = Path(os.environ.get("IGN_BINARY") or ROOT / "target/release/ign")
 COLUMNS = 20
-# One network on one thread: steps are then comparable. Steps as many as a table of millions of rows has by default.
-SETTINGS = ["--target", "y", "--preset", "single", "--no-report", "--quiet", "--threads", "1", "--test-share", "0.05"]
-
-
-def write(folder: Path, rows: int, shards: int) -> float:
-    size = 0
-    for shard in range(shards):
-        rng = np.random.default_rng(shard)
-        frame = pl.DataFrame({f"x{i}": rng.normal(size=rows // shards) for i in range(COLUMNS - 1)})
-        frame = frame.with_columns(c=pl.Series(rng.choice(["red", "green", "blue"], rows // shards)))
-        frame = frame.with_columns(y=(pl.col("x0") * 2).sin() + pl.col("x1") * pl.col("x2") + 0.1 * rng.normal(size=rows // shards))
-        path = folder / f"{shard:03}.parquet"
-        frame.write_parquet(path)
-        size += path.stat().st_size
-    return size / 1e9
-
-
-def train(source: str, folder: Path, memory: str) -> tuple[float, float, float]:
-    """Steps a second, seconds in all, peak of memory in GiB."""
-    model = folder.parent / "m.ign"
-    started = time.perf_counter()
-    done = subprocess.run(
-        ["/usr/bin/env", "python3", "-c", MEASURE, str(IGN), "train", source, *SETTINGS, "--memory", memory, "-o", str(model)],
-        check=True, capture_output=True, text=True,
-    )
-    took = time.perf_counter() - started
-    header = json.loads(subprocess.run([IGN, "info", model, "--json"], check=True, capture_output=True, text=True).stdout)
-    # Counted from the beginning of each phase.
-    steps = sum(max((e["steps"] for e in header["history"] if e["phase"] == phase), default=0) for phase in ("pretraining", "likelihood"))
-    seconds = sum(json.loads(line).get("seconds", 0.0) for line in Path(f"{model}.times.jsonl").read_text().splitlines())
-    return steps / seconds, took, float(done.stdout.split()[-1])
-
+# One network on one thread: steps are then comparable.
+ONE_THREAD = ["--target", "y", "--preset", "single", "--no-report", "--threads", "1", "--test-share", "0.05"]
 
 MEASURE = """
 import resource, subprocess, sys
@@ -53,14 +24,132 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024 ** 2)
 sys.exit(code)
 """
 
+
+def write(folder: Path, rows: int, shards: int, columns: int = COLUMNS) -> float:
+    """Numbers, one column of three words, and a target; the gigabytes they take."""
+    import polars as pl
+
+    size = 0
+    for shard in range(shards):
+        rng = np.random.default_rng(shard)
+        frame = pl.DataFrame({f"x{i}": rng.normal(size=rows // shards) for i in range(columns - 1)})
+        frame = frame.with_columns(c=pl.Series(rng.choice(["red", "green", "blue"], rows // shards)))
+        frame = frame.with_columns(y=(pl.col("x0") * 2).sin() + pl.col("x1") * pl.col("x2") + 0.1 * rng.normal(size=rows // shards))
+        path = folder / f"{shard:03}.parquet"
+        frame.write_parquet(path)
+        size += path.stat().st_size
+    return size / 1e9
+
+
+class Run:
+    """One `ign train`: its steps a second, batches of a step included, the seconds it took, its peak in GiB and what it said."""
+
+    def __init__(self, source: str, model: Path, *options: str, launcher: tuple[str, ...] = (), env: dict[str, str] | None = None):
+        started = time.perf_counter()
+        command = [*launcher, str(IGN), "train", source, *options, "-o", str(model)]
+        done = subprocess.run(
+            [sys.executable, "-c", MEASURE, *command], capture_output=True, text=True, env={**os.environ, **(env or {})}
+        )
+        if done.returncode:
+            sys.exit(f"{' '.join(command)}\n{done.stderr}")
+        self.took = time.perf_counter() - started
+        self.peak = float(done.stdout.split()[-1])
+        self.said = done.stderr
+        header = json.loads(subprocess.run([IGN, "info", model, "--json"], check=True, capture_output=True, text=True).stdout)
+        # Counted from the beginning of each phase.
+        steps = {phase: max((e["steps"] for e in header["history"] if e["phase"] == phase), default=0) for phase in PHASES}
+        lines = [json.loads(line) for line in Path(f"{model}.times.jsonl").read_text().splitlines()]
+        seconds = {phase: sum(line["seconds"] for line in lines if line.get("phase") == phase and line["epoch"] > 0) for phase in PHASES}
+        self.rates = {phase: steps[phase] / seconds[phase] for phase in PHASES if steps[phase]}
+        self.rate = sum(steps.values()) / sum(seconds.values())
+        self.bytes = model.read_bytes()
+
+
+PHASES = ("pretraining", "likelihood")
+
+
+def stream(folder: Path, rows: int, shards: int) -> None:
+    """The bound on memory, and steps beside those in memory."""
+    print(f"{rows:,} rows × {COLUMNS} in {shards} files, {write(folder, rows, shards):.2f} GB of Parquet", flush=True)
+    model = folder.parent / "m.ign"
+    one_batch = [*ONE_THREAD, "--quiet", "--set", "train.accumulate_batches=1"]
+    memory = Run(str(folder / "000.parquet"), model, *one_batch, "--memory", "100GiB")
+    print(f"in memory, one file:       {memory.rate:.0f} steps a second, {memory.took:.0f} s in all, peak {memory.peak:.2f} GiB", flush=True)
+    files = Run(f"{folder}/*.parquet", model, *one_batch, "--memory", "1GiB")
+    ratio = files.rate / memory.rate
+    print(f"from files, --memory 1GiB: {files.rate:.0f} steps a second ({ratio:.2f}), {files.took:.0f} s in all, peak {files.peak:.2f} GiB")
+
+
+def processes(folder: Path, rows: int, shards: int) -> None:
+    """Rows a second of one process on one core, and of several; the batches of a step grow with their number."""
+    print(f"{rows:,} rows × {COLUMNS} in {shards} files, {write(folder, rows, shards):.2f} GB of Parquet", flush=True)
+    hosts = ROOT / "scripts/two-hosts"
+    steps = ["pretrain_min_steps=0", "pretrain_epochs=1", "epochs=1", "pretrain_max_steps=2000", "max_steps=1000"]
+    mpi = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+
+    def run(batches: int, size: tuple[int, int], launcher: tuple[str, ...]) -> Run:
+        own = [*steps, f"accumulate_batches={batches}", f"pretrain_batch_size={size[0]}", f"batch_size={size[1]}"]
+        options = [word for key in own for word in ("--set", f"train.{key}")]
+        model = folder.parent / "m.ign"
+        return Run(f"{folder}/*.parquet", model, *ONE_THREAD, "--memory", "1GiB", *options, launcher=launcher, env=mpi)
+
+    for size in ((256, 128), (1024, 512)):
+        print(f"batches of {size[0]} rows in pretraining, {size[1]} of the likelihood", flush=True)
+        alone = run(1, size, ("taskset", "-c", "0"))
+        halves = run(2, size, ("taskset", "-c", "0"))
+        two = ("mpirun", "-n", "2", "--bind-to", "core")
+        kinds = [("1 process, 1 core", 1, None), ("2 processes, 2 cores", 2, two), ("2 hosts, 2 cores", 2, (str(hosts),))]
+        if os.cpu_count() >= 4:
+            kinds.append(("4 processes, 4 cores", 4, ("mpirun", "-n", "4", "--bind-to", "core")))
+        for name, batches, launcher in kinds:
+            if name.startswith("2 hosts") and os.geteuid() != 0:
+                continue
+            own = alone if launcher is None else run(batches, size, launcher)
+            if batches == 2 and own.bytes != halves.bytes:
+                sys.exit(f"{name}: other bytes than those of one process")
+            parts = [
+                f"{phase} {own.rates[phase] * batches * rows / 1000:.0f}k rows/s ({own.rates[phase] * batches / alone.rates[phase]:.2f} ×)"
+                for phase, rows in zip(PHASES, size)
+            ]
+            exchange = re.search(r"\((\d+) %\) went into exchanging", own.said)
+            said = f", {exchange[1]} % exchanging gradients" if exchange else ""
+            print(f"  {name + ':':22} {', '.join(parts)}{said}", flush=True)
+
+
+def house(folder: Path, rows: int, _: int) -> None:
+    """Three epochs of the likelihood with 512 points on the rows and columns of HouseElectric, on two threads."""
+    write(folder, rows, 1, 11)
+    settings = ["gp.inducing=512", "train.epochs=3", "train.max_steps=0", "train.pretrain_epochs=0", "train.batch_size=1024"]
+    options = ["--target", "y", "--preset", "single", "--no-report", "--quiet", "--threads", "2"]
+    more = [word for key in settings for word in ("--set", key)]
+    for precision in (["gp.precision=f64"], ["gp.precision=f32", "gp.jitter=1e-3"]):
+        own = [word for key in precision for word in ("--set", key)]
+        model = folder.parent / "m.ign"
+        run = Run(str(folder / "000.parquet"), model, *options, *more, *own)
+        header = json.loads(subprocess.run([IGN, "info", model, "--json"], check=True, capture_output=True, text=True).stdout)
+        scores = header["metrics"]["test"]["y"]
+        print(
+            f"{rows:,} × 11, {precision[0]}: {run.took:.0f} s, peak {run.peak:.2f} GiB; RMSE {scores['rmse']:.3f}, CRPS {scores['crps']:.3f}",
+            flush=True,
+        )
+
+
+def engines(folder: Path, rows: int, shards: int) -> None:
+    """What Spark, Ray and Dask add to `ign predict` on one machine. Needs the packages of python/requirements-distributed.txt."""
+    import engines as bench
+
+    bench.write(folder, rows, shards)
+    bench.run(IGN, folder, rows)
+
+
+USUAL = {"stream": (5_000_000, 20), "processes": (2_000_000, 16), "house": (2_000_000, 1), "engines": (10_000_000, 40)}
+
 if __name__ == "__main__":
-    rows, shards = int(sys.argv[1]), int(sys.argv[2])
+    what, *numbers = sys.argv[1:] or ["stream"]
+    if what not in USUAL:
+        sys.exit(f"`{what}` is none of {', '.join(USUAL)}")
+    rows, shards = [int(number) for number in numbers] + list(USUAL[what][len(numbers) :])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "shards"
         folder.mkdir()
-        print(f"{rows:,} rows × {COLUMNS} in {shards} files, {write(folder, rows, shards):.2f} GB of Parquet", flush=True)
-        few = str(folder / "000.parquet")
-        rate, took, peak = train(few, folder, "100GiB")
-        print(f"in memory, one file:     {rate:.0f} steps a second, {took:.0f} s in all, peak {peak:.2f} GiB", flush=True)
-        streamed, took, peak = train(f"{folder}/*.parquet", folder, "1GiB")
-        print(f"from files, --memory 1GiB: {streamed:.0f} steps a second ({streamed / rate:.2f}), {took:.0f} s in all, peak {peak:.2f} GiB")
+        {"stream": stream, "processes": processes, "house": house, "engines": engines}[what](folder, rows, shards)

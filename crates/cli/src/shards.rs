@@ -6,7 +6,7 @@ use crate::predictions::{PredictRequest, Predicted};
 use data::{Format, Shards, write_atomically};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Which of the shards this process scores: the `index`-th of every `count`, from 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,6 +44,12 @@ struct Manifest {
     columns: Vec<String>,
     /// Columns that are copied.
     keep: Vec<String>,
+    /// Significant digits, if not all.
+    #[serde(default)]
+    digits: Option<usize>,
+    /// The format, if not that of each input.
+    #[serde(default)]
+    format: Option<String>,
 }
 
 /// Its name: engines pass over what begins with an underscore.
@@ -55,16 +61,23 @@ pub(crate) fn run(
     folder: &Path,
     part: Option<ShardPart>,
 ) -> Result<Predicted, Failure> {
-    let mut paths = Vec::new();
+    let mut shards: Vec<(PathBuf, PathBuf)> = Vec::new();
     for name in request.inputs {
         match Shards::recognise(name)? {
-            Some(shards) => paths.extend_from_slice(shards.paths()),
+            Some(found) => {
+                let from = fixed_folder(name);
+                shards.extend(found.paths().iter().map(|path| (path.clone(), below(path, &from))));
+            }
             None if name == "-" => {
                 return Err(Failure::Usage(
                     "standard input is no file to score\nhint: name files, or leave `--out-dir` out".into(),
                 ));
             }
-            None => paths.push(name.into()),
+            None => {
+                let path = PathBuf::from(name);
+                let file = path.file_name().unwrap_or_default().into();
+                shards.push((path, file));
+            }
         }
         let inside = folder.parent().map(Path::canonicalize);
         if matches!((Path::new(name).canonicalize(), inside), (Ok(a), Some(Ok(b))) if a == b && a.is_dir()) {
@@ -74,14 +87,13 @@ pub(crate) fn run(
             )));
         }
     }
-    let shards = Shards::new("the inputs", paths);
     let outputs = outputs(&shards, folder, request.output_format)?;
     let mut manifest = Some(check_manifest(request, folder, &outputs)?);
     make_folder(folder)?;
     let part = part.unwrap_or(ShardPart { index: 0, count: 1 });
     let mut all = Predicted { rows: 0, notes: Vec::new() };
     let mut there = 0;
-    for (shard, out) in shards.paths().iter().zip(&outputs).skip(part.index).step_by(part.count) {
+    for ((shard, _), out) in shards.iter().zip(&outputs).skip(part.index).step_by(part.count) {
         if out.exists() {
             if !out.is_file() {
                 return Err(Failure::Usage(format!(
@@ -95,6 +107,7 @@ pub(crate) fn run(
         if shard.metadata().is_ok_and(|metadata| metadata.len() == 0) {
             continue;
         }
+        make_folder(out.parent().unwrap_or(folder))?;
         let (inputs, out) = ([shard.display().to_string()], out.display().to_string());
         let predicted = PredictRequest { inputs: &inputs, out: &out, ..*request }.run()?;
         // Only what was done is noted: a request that fails must not bind those that follow.
@@ -112,17 +125,40 @@ pub(crate) fn run(
     Ok(all)
 }
 
-/// Where the predictions of each shard go: files of the same names.
-fn outputs(shards: &Shards, folder: &Path, format: Option<Format>) -> Result<Vec<PathBuf>, Failure> {
+/// The folder that a pattern names before its first wildcard: below it, outputs lie as inputs do.
+fn fixed_folder(pattern: &str) -> PathBuf {
+    let is_wild = |part: &Component<'_>| part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
+    if Path::new(pattern).is_dir() {
+        return pattern.into();
+    }
+    Path::new(pattern).components().take_while(|part| !is_wild(part)).collect()
+}
+
+/// The path of a shard from a folder.
+fn below(path: &Path, folder: &Path) -> PathBuf {
+    let plain =
+        |path: &Path| -> PathBuf { path.components().filter(|part| *part != Component::CurDir).collect() };
+    match plain(path).strip_prefix(plain(folder)) {
+        Ok(inside) => inside.to_owned(),
+        Err(_) => path.file_name().unwrap_or_default().into(),
+    }
+}
+
+/// Where the predictions of each shard go: files of the same names, in folders of the same names where a pattern descends into folders.
+fn outputs(
+    shards: &[(PathBuf, PathBuf)],
+    folder: &Path,
+    format: Option<Format>,
+) -> Result<Vec<PathBuf>, Failure> {
     let mut names = BTreeSet::new();
-    let output = |shard: &PathBuf| {
+    let output = |(shard, inside): &(PathBuf, PathBuf)| {
         let name = shard.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let stem = name.split('.').next().unwrap_or_default();
-        let name = match (format, Format::from_path(shard)) {
+        let name = inside.with_file_name(match (format, Format::from_path(shard)) {
             (Some(format), _) => format!("{stem}.{}", ending(format)),
             (None, None | Some(Format::Npy)) => format!("{stem}.csv"),
-            (None, Some(_)) => name,
-        };
+            (None, Some(_)) => name.clone(),
+        });
         if !names.insert(name.clone()) {
             return Err(Failure::Usage(format!(
                 "two files would write {}\nhint: give the shards names of their own",
@@ -138,7 +174,7 @@ fn outputs(shards: &Shards, folder: &Path, format: Option<Format>) -> Result<Vec
             _ => Ok(out),
         }
     };
-    shards.paths().iter().map(output).collect()
+    shards.iter().map(output).collect()
 }
 
 fn ending(format: Format) -> &'static str {
@@ -159,6 +195,8 @@ fn check_manifest(
         model: format!("{:08x}", request.model.checksum()?),
         columns: request.columns.fields().iter().map(|field| field.name().clone()).collect(),
         keep: request.keep.to_vec(),
+        digits: request.columns.digits(),
+        format: request.output_format.map(|format| ending(format).to_owned()),
     };
     let refuse = |what: &str| {
         Err(Failure::Usage(format!(
@@ -169,7 +207,7 @@ fn check_manifest(
     match std::fs::read_to_string(folder.join(MANIFEST)) {
         Ok(text) => match serde_json::from_str::<Manifest>(&text) {
             Ok(other) if other == own => Ok(own),
-            Ok(_) => refuse("predictions of another model, or with other columns"),
+            Ok(_) => refuse("predictions of another model, or of other columns, digits or format"),
             Err(_) => refuse(&format!("a damaged {MANIFEST}")),
         },
         Err(_) => match outputs.iter().find(|out| out.exists()) {

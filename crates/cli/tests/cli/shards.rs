@@ -52,6 +52,24 @@ fn every_shard_gets_an_output_and_those_that_are_there_stay() {
     // Outputs of one folder are of one model.
     folder.train("t.csv --target y -o other.ign --quiet --no-report --seed 5").succeeds();
     folder.refuses("predict other.ign shards --out-dir out", &["holds predictions of another model"]);
+    for other in ["--digits 3", "--output-format jsonl", "--columns all"] {
+        folder.refuses(&format!("predict m.ign shards --out-dir out {other}"), &["digits or format"]);
+    }
+}
+
+#[test]
+fn outputs_lie_in_folders_as_the_files_of_a_pattern_do() {
+    let folder = parted();
+    folder.train("t.csv --target y -o m.ign --quiet --no-report").succeeds();
+    folder.put("shards/2025/0.csv", folder.text("shards/0.csv"));
+    folder.put("shards/2026/0.csv", folder.text("shards/1.csv"));
+    folder.ign("predict m.ign shards/20*/*.csv --out-dir out --quiet").succeeds();
+    folder.ign("predict m.ign shards/**/*.csv --out-dir all --quiet").succeeds();
+    folder.ign("predict m.ign ./shards/?.csv --out-dir here --quiet").succeeds();
+    let names = folder.names();
+    for name in ["out/2025/0.csv", "out/2026/0.csv", "all/0.csv", "all/2025/0.csv", "here/3.csv"] {
+        assert!(names.contains(&name.to_owned()), "{name} in {names:?}");
+    }
 }
 
 #[test]
@@ -59,7 +77,7 @@ fn shards_that_cannot_be_scored_are_refused() {
     let folder = parted();
     folder.train("t.csv --target y -o m.ign --quiet --no-report").succeeds();
     folder.put("more/0.csv", folder.text("shards/0.csv"));
-    folder.refuses("predict m.ign */0.csv --out-dir out", &["two files would write"]);
+    folder.refuses("predict m.ign shards/0.csv more/0.csv --out-dir out", &["two files would write"]);
     folder.refuses("predict m.ign none/*.csv --out-dir out", &["no file matches", "hint:"]);
     folder.refuses("predict m.ign shards --out-dir shards", &["would be overwritten"]);
     folder.refuses("predict m.ign shards --shard 1/2", &["--out-dir"]);

@@ -156,6 +156,12 @@ impl PredictionColumns {
         &self.fields
     }
 
+    /// Significant digits in text formats; `None` for all.
+    #[must_use]
+    pub fn digits(&self) -> Option<usize> {
+        self.digits
+    }
+
     /// The same with this many significant digits; `None` for all.
     #[must_use]
     pub fn with_digits(self, digits: Option<usize>) -> Self {
