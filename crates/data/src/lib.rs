@@ -33,6 +33,7 @@ mod schema;
 mod split;
 mod table;
 mod text;
+mod together;
 
 /// The arrow crates whose types stand in this crate's interface.
 pub use {arrow_array, arrow_schema};
@@ -70,8 +71,11 @@ pub use table::npy::reader::read_npy_column;
 pub use table::number_format::Notation;
 pub use table::options::{ColumnType, ReadOptions};
 pub use table::read::{read_columns, read_table};
-pub use table::sampled::{Lane, ShuffledRows, TableScan};
+pub use table::scan::TableScan;
+pub use table::scan::sample::{Sample, SampledRows};
+pub use table::scan::shuffled::{Lane, ShuffledRows};
 pub use table::take::take_rows;
 pub use table::write::{RowWriter, Sink};
 pub use table::{Column, Table};
 pub use text::{TextCounts, TextEnd, TextOptions, Texts, Tokenizer};
+pub use together::{Alone, Together};

@@ -41,6 +41,8 @@ pub(crate) fn hint(problem: &Problem, column: Option<&str>, trained: bool) -> Op
         Problem::BrokenParquet { .. } => "copy or write the file again; it may be cut off".into(),
         Problem::BrokenArrow { .. } => "look at the program that makes the record batches".into(),
         Problem::FileChanged => "train again, on files that nobody writes to".into(),
+        Problem::DifferentFiles { .. } => "put the same files at the same places on all hosts".into(),
+        Problem::Elsewhere { hint, .. } => return hint.clone(),
         Problem::StreamIsSpent => "open it again, or give a table that can be read more than once".into(),
         Problem::BrokenNpy { .. } => "write it again with `numpy.save`".into(),
         Problem::NpyType { .. } => {

@@ -13,6 +13,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 pub(crate) mod counted;
 pub(crate) mod hint;
 pub(crate) mod nearest;
@@ -44,7 +46,7 @@ pub struct DataError {
 }
 
 /// Where a row stands in its file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Place {
     /// Physical line, counted from 1.
     Line(u64),
@@ -68,6 +70,30 @@ impl fmt::Display for Place {
             Place::Line(line) => write!(f, "line {line}"),
             Place::Row(row) => write!(f, "row {row}"),
         }
+    }
+}
+
+/// Where a row stands in a table of several files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct At {
+    /// Which of the files.
+    pub(crate) file: usize,
+    pub(crate) place: Place,
+}
+
+impl At {
+    /// The place as a message about a row elsewhere tells it.
+    pub(crate) fn seen_from(self, elsewhere: At, files: &[Arc<str>]) -> String {
+        match files.get(self.file) {
+            Some(file) if self.file != elsewhere.file => format!("{} of {file}", self.place),
+            _ => self.place.to_string(),
+        }
+    }
+}
+
+impl From<Place> for At {
+    fn from(place: Place) -> Self {
+        At { file: 0, place }
     }
 }
 

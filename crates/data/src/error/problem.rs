@@ -140,6 +140,20 @@ pub enum Problem {
     /// A file that is read several times, and is another one now.
     #[error("the file changed while it was learned from")]
     FileChanged,
+    /// Processes whose files are not copies of each other.
+    #[error("processes read different files: {message}")]
+    DifferentFiles {
+        /// The first file that differs, and how.
+        message: String,
+    },
+    /// What another process met.
+    #[error("{message}")]
+    Elsewhere {
+        /// The problem in its words.
+        message: String,
+        /// The remedy.
+        hint: Option<String>,
+    },
     /// A stream of record batches that was read before.
     #[error("the stream was read already")]
     StreamIsSpent,

@@ -44,6 +44,8 @@ pub struct Blocks {
     done: bool,
     /// Whether a trained model asks for these columns.
     for_model: bool,
+    /// Whether each key of JSON lines has to stand in a row of the first block.
+    expects_keys: bool,
 }
 
 /// Reads the named columns, matched by name in any order, in blocks of `block_rows`.
@@ -114,7 +116,13 @@ impl Blocks {
             rows: 0,
             done: false,
             for_model: false,
+            expects_keys: true,
         })
+    }
+
+    /// The same blocks of a file that is known to be one of a table: a key that it lacks is missing in all of its rows.
+    pub(crate) fn of_scanned(self) -> Self {
+        Blocks { expects_keys: false, ..self }
     }
 
     /// The schema of [`Block::passthrough`], known before the first block.
@@ -149,6 +157,7 @@ impl Blocks {
         }
         if let Reader::Json(json) = &self.reader
             && self.rows == 0
+            && self.expects_keys
         {
             json.check_all_seen()?;
         }

@@ -102,40 +102,27 @@ impl Column {
         }
     }
 
-    /// The values of this column, then those of another of the same type.
+    /// The values of several columns of one type, one after the other. Of the levels of a category those stay that a row has, in order of
+    /// appearance: of many rows there may be millions.
     ///
     /// # Panics
-    /// If its type is another.
-    pub(super) fn followed_by(self, more: Self) -> Self {
-        fn joined<T>(mut values: Vec<T>, more: Vec<T>) -> Vec<T> {
-            values.extend(more);
-            values
+    /// If there is no column, or their types differ.
+    pub(super) fn concat(parts: Vec<Self>) -> Self {
+        macro_rules! joined {
+            ($kind:path) => {{
+                let values = parts.into_iter().map(|part| match part {
+                    $kind(values) => values,
+                    _ => panic!("columns of different types do not follow each other"),
+                });
+                $kind(values.flatten().collect())
+            }};
         }
-        match (self, more) {
-            (Column::Number(values), Column::Number(more)) => Column::Number(joined(values, more)),
-            (Column::Boolean(values), Column::Boolean(more)) => Column::Boolean(joined(values, more)),
-            (Column::Text(values), Column::Text(more)) => Column::Text(joined(values, more)),
-            (Column::DateTime(values), Column::DateTime(more)) => Column::DateTime(joined(values, more)),
-            (
-                Column::Category { mut codes, mut levels },
-                Column::Category { codes: more, levels: others },
-            ) => {
-                let mut known: HashMap<String, u32> = levels.iter().cloned().zip(0..).collect();
-                // Levels that no row has are left behind: of many rows there may be millions.
-                let mut places: Vec<Option<u32>> = vec![None; others.len()];
-                codes.extend(more.into_iter().map(|code| {
-                    let code = code? as usize;
-                    Some(*places[code].get_or_insert_with(|| {
-                        let level = &others[code];
-                        *known.entry(level.clone()).or_insert_with(|| {
-                            levels.push(level.clone());
-                            levels.len() as u32 - 1
-                        })
-                    }))
-                }));
-                Column::Category { codes, levels }
-            }
-            _ => panic!("columns of different types do not follow each other"),
+        match parts.first().expect("a column to begin with") {
+            Column::Number(_) => joined!(Column::Number),
+            Column::Boolean(_) => joined!(Column::Boolean),
+            Column::Text(_) => joined!(Column::Text),
+            Column::DateTime(_) => joined!(Column::DateTime),
+            Column::Category { .. } => joined_categories(parts),
         }
     }
 
@@ -156,4 +143,26 @@ impl Column {
             }
         }
     }
+}
+
+/// See [`Column::concat`].
+fn joined_categories(parts: Vec<Column>) -> Column {
+    let (mut codes, mut levels, mut known) = (Vec::new(), Vec::new(), HashMap::new());
+    for part in parts {
+        let Column::Category { codes: own, levels: own_levels } = part else {
+            panic!("columns of different types do not follow each other")
+        };
+        let mut places: Vec<Option<u32>> = vec![None; own_levels.len()];
+        codes.extend(own.into_iter().map(|code| {
+            let code = code? as usize;
+            Some(*places[code].get_or_insert_with(|| {
+                let level = &own_levels[code];
+                *known.entry(level.clone()).or_insert_with(|| {
+                    levels.push(level.clone());
+                    levels.len() as u32 - 1
+                })
+            }))
+        }));
+    }
+    Column::Category { codes, levels }
 }

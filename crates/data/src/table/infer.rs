@@ -1,8 +1,11 @@
 //! The type of a column from all of its cells.
 
-use chrono::NaiveDate;
+use std::sync::Arc;
 
-use crate::error::{Place, Problem};
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{At, Place, Problem};
 use crate::table::cell::{Cell, parse_boolean, parse_number};
 use crate::table::dates::evidence::Evidence;
 use crate::table::dates::format::DateFormat;
@@ -21,35 +24,55 @@ const MILLISECONDS: f64 = 1e11;
 const SECONDS: f64 = 1e8;
 
 /// Counts what the cells of one column could be.
-#[derive(Debug, Default)]
+///
+/// What nothing is known of takes little space: of many files with many columns each has one.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Inference {
     /// Whether the user says that these are dates.
+    #[serde(skip_serializing_if = "is_default")]
     is_date: bool,
     /// A format of dates that the user gives for all columns.
+    #[serde(skip_serializing_if = "is_default")]
     format: Option<DateFormat>,
     first_kind: Option<CellKind>,
     cells: u64,
     /// Cells in the format that the user gives, as long as all are.
+    #[serde(skip_serializing_if = "is_default")]
     in_format: u64,
+    #[serde(skip_serializing_if = "is_default")]
     numbers: u64,
+    #[serde(skip_serializing_if = "is_default")]
     booleans: u64,
+    #[serde(skip_serializing_if = "is_default")]
     dates: u64,
     /// Numbers in a notation that is not read: no prose, however many blanks they have.
+    #[serde(skip_serializing_if = "is_default")]
     foreign: u64,
+    #[serde(skip_serializing_if = "is_default")]
     prose: TextDetector,
-    first_not_number: Option<(Place, String)>,
-    first_not_date: Option<(Place, String)>,
-    evidence: Evidence,
+    #[serde(skip_serializing_if = "is_default")]
+    first_not_number: Option<(At, String)>,
+    #[serde(skip_serializing_if = "is_default")]
+    first_not_date: Option<(At, String)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evidence: Option<Box<Evidence>>,
     /// Of numbers in a column of dates.
+    #[serde(skip_serializing_if = "is_default")]
     epochs: Epochs,
 }
 
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// Numbers that are dates.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Epochs {
-    first: Option<(Place, f64)>,
-    /// The smallest and the largest.
-    range: Option<(f64, f64)>,
+    /// With the bits of the number: JSON knows no infinite ones.
+    first: Option<(At, u64)>,
+    /// The bits of the smallest and the largest.
+    range: Option<(u64, u64)>,
     /// How many are dates such as 20201231.
     compact: u64,
 }
@@ -57,8 +80,8 @@ struct Epochs {
 /// A type, and the format of dates.
 type Inferred = (ColumnType, Option<DateFormat>);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CellKind {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum CellKind {
     Text,
     Number,
     Boolean,
@@ -120,7 +143,7 @@ impl Inference {
         let number = parse_number(text);
         let date = if number.is_some() { None } else { read_date(text) };
         if date.is_none() && self.first_not_date.is_none() {
-            self.first_not_date = Some((place, text.to_owned()));
+            self.first_not_date = Some((place.into(), text.to_owned()));
         }
         if let Some(value) = number {
             self.numbers += 1;
@@ -130,11 +153,11 @@ impl Inference {
             return;
         }
         if self.first_not_number.is_none() {
-            self.first_not_number = Some((place, text.to_owned()));
+            self.first_not_number = Some((place.into(), text.to_owned()));
         }
         if let Some(date) = date {
             self.dates += 1;
-            self.evidence.push(text, date, place);
+            self.evidence.get_or_insert_default().push(text, date, place);
         } else if parse_boolean(text).is_some() {
             self.booleans += 1;
         } else {
@@ -143,17 +166,71 @@ impl Inference {
         self.prose.push(text);
     }
 
+    /// What the first cell with a value was.
+    pub(crate) fn kind(&self) -> Option<CellKind> {
+        self.first_kind
+    }
+
+    /// The same column in rows after others, of which a cell was of this kind.
+    pub(crate) fn after(self, kind: Option<CellKind>) -> Self {
+        Inference { first_kind: kind, ..self }
+    }
+
+    /// Whether one cell of a column whose cells are all of its kind tells as much as all.
+    pub(crate) fn is_told_by_one(&self, kind: CellKind) -> bool {
+        let reads_numbers = |format: &DateFormat| format.is_epoch() || format.is_pattern();
+        match kind {
+            _ if self.is_date => false,
+            CellKind::Text => false,
+            CellKind::Boolean | CellKind::DateTime => true,
+            CellKind::Number => !self.format.as_ref().is_some_and(reads_numbers),
+        }
+    }
+
+    /// All cells stand in this file.
+    pub(crate) fn set_file(&mut self, file: usize) {
+        let texts = self.first_not_number.iter_mut().chain(&mut self.first_not_date).map(|(at, _)| at);
+        let places = texts.chain(self.epochs.first.iter_mut().map(|(at, _)| at));
+        places.for_each(|at| at.file = file);
+        self.evidence.iter_mut().for_each(|evidence| evidence.set_file(file));
+    }
+
+    /// What tells texts from categories.
+    pub(crate) fn prose(&mut self) -> &mut TextDetector {
+        &mut self.prose
+    }
+
+    /// The column with its cells in the next file, which are of the same kind.
+    pub(crate) fn extend(&mut self, next: Self) {
+        self.first_kind = self.first_kind.or(next.first_kind);
+        if self.in_format == self.cells {
+            self.in_format += next.in_format;
+        }
+        self.cells += next.cells;
+        self.numbers += next.numbers;
+        self.booleans += next.booleans;
+        self.dates += next.dates;
+        self.foreign += next.foreign;
+        self.prose.extend(next.prose);
+        self.first_not_number = self.first_not_number.take().or(next.first_not_number);
+        self.first_not_date = self.first_not_date.take().or(next.first_not_date);
+        if let Some(evidence) = next.evidence {
+            self.evidence.get_or_insert_default().extend(*evidence);
+        }
+        self.epochs.extend(next.epochs);
+    }
+
     /// The type with the format of dates, or the place of the cell that spoils a column of numbers or dates.
     ///
     /// A column without any value counts as numbers, all missing. With `keep_spelling`, `yes` and `no` are two texts
-    /// instead of a boolean, and numbers are never dates.
-    pub(crate) fn resolve(self, keep_spelling: bool) -> Result<Inferred, (Place, Problem)> {
+    /// instead of a boolean, and numbers are never dates. Messages name `files`.
+    pub(crate) fn resolve(self, keep_spelling: bool, files: &[Arc<str>]) -> Result<Inferred, (At, Problem)> {
         if self.cells > 0 && self.in_format == self.cells && !keep_spelling && self.format.is_some() {
             return Ok((ColumnType::DateTime, self.format));
         }
         match self.first_kind {
             Some(CellKind::DateTime) => return Ok((ColumnType::DateTime, None)),
-            _ if self.is_date => return self.resolve_dates(),
+            _ if self.is_date => return self.resolve_dates(files),
             None | Some(CellKind::Number) => return Ok((ColumnType::Number, None)),
             Some(CellKind::Boolean) => return Ok((ColumnType::Boolean, None)),
             Some(CellKind::Text) => {}
@@ -161,20 +238,21 @@ impl Inference {
         let most = MOSTLY * self.cells as f64;
         let column_type = match self.first_not_number {
             None => ColumnType::Number,
-            Some((place, got)) if self.numbers as f64 >= most => {
-                return Err((place, Problem::ExpectedNumber { got }));
+            Some((at, got)) if self.numbers as f64 >= most => {
+                return Err((at, Problem::ExpectedNumber { got }));
             }
             Some(_) if self.booleans == self.cells && !keep_spelling => ColumnType::Boolean,
             Some(_) if self.dates as f64 >= most && !(keep_spelling && self.dates < self.cells) => {
-                return match (self.evidence.resolve(self.format.as_ref()), self.first_not_date) {
+                return match (
+                    self.evidence.unwrap_or_default().resolve(self.format.as_ref(), files),
+                    self.first_not_date,
+                ) {
                     // A target of dates is refused as such, whatever they mean.
                     (Err((_, Problem::AmbiguousDate { readings, .. })), None) if keep_spelling => {
                         let format = readings.into_iter().next().map(|(format, _)| format);
                         Ok((ColumnType::DateTime, format))
                     }
-                    (Ok(format), Some((place, got))) => {
-                        Err((place, Problem::ExpectedDateTime { format, got }))
-                    }
+                    (Ok(format), Some((at, got))) => Err((at, Problem::ExpectedDateTime { format, got })),
                     (format, _) => Ok((ColumnType::DateTime, Some(format?))),
                 };
             }
@@ -187,14 +265,14 @@ impl Inference {
     }
 
     /// The format of a column of which the user says that it holds dates.
-    fn resolve_dates(self) -> Result<Inferred, (Place, Problem)> {
+    fn resolve_dates(self, files: &[Arc<str>]) -> Result<Inferred, (At, Problem)> {
         let all_numbers = self.first_kind == Some(CellKind::Number) || self.numbers == self.cells;
         let format = if self.cells > 0 && all_numbers {
             self.epochs.resolve(self.cells)?
         } else {
-            let format = self.evidence.resolve(None)?;
-            if let Some((place, got)) = self.first_not_date {
-                return Err((place, Problem::ExpectedDateTime { format, got }));
+            let format = self.evidence.unwrap_or_default().resolve(None, files)?;
+            if let Some((at, got)) = self.first_not_date {
+                return Err((at, Problem::ExpectedDateTime { format, got }));
             }
             format
         };
@@ -216,20 +294,36 @@ fn is_in(format: &DateFormat, cell: Cell<'_>) -> bool {
 
 impl Epochs {
     fn push(&mut self, value: f64, place: Place) {
-        self.first.get_or_insert((place, value));
-        let (low, high) = self.range.unwrap_or((value, value));
-        self.range = Some((low.min(value), high.max(value)));
+        self.first.get_or_insert((place.into(), value.to_bits()));
+        self.widen(value, value);
         self.compact += u64::from(is_compact_date(value));
     }
 
-    fn resolve(&self, cells: u64) -> Result<DateFormat, (Place, Problem)> {
+    fn extend(&mut self, next: Self) {
+        self.first = self.first.or(next.first);
+        if let Some((low, high)) = next.range() {
+            self.widen(low, high);
+        }
+        self.compact += next.compact;
+    }
+
+    fn widen(&mut self, to_low: f64, to_high: f64) {
+        let (low, high) = self.range().unwrap_or((to_low, to_high));
+        self.range = Some((low.min(to_low).to_bits(), high.max(to_high).to_bits()));
+    }
+
+    fn range(&self) -> Option<(f64, f64)> {
+        self.range.map(|(low, high)| (f64::from_bits(low), f64::from_bits(high)))
+    }
+
+    fn resolve(&self, cells: u64) -> Result<DateFormat, (At, Problem)> {
         if self.compact == cells {
             return Ok(DateFormat::compact());
         }
-        match (self.first, self.range) {
+        match (self.first, self.range()) {
             (_, Some((low, _))) if low >= MILLISECONDS => Ok(DateFormat::epoch(true)),
             (_, Some((low, high))) if low >= SECONDS && high < MILLISECONDS => Ok(DateFormat::epoch(false)),
-            (Some((place, got)), _) => Err((place, Problem::UnclearEpoch { got })),
+            (Some((at, got)), _) => Err((at, Problem::UnclearEpoch { got: f64::from_bits(got) })),
             (None, _) => Ok(DateFormat::default()),
         }
     }
@@ -259,7 +353,11 @@ mod tests {
         for (i, cell) in cells.iter().enumerate() {
             inference.push(Cell::Text(cell), Place::Line(i as u64 + 2)).expect("text throughout");
         }
-        inference.resolve(false)
+        resolved(inference)
+    }
+
+    fn resolved(inference: Inference) -> Result<Inferred, (Place, Problem)> {
+        inference.resolve(false, &["t.csv".into()]).map_err(|(at, problem)| (at.place, problem))
     }
 
     #[test]
@@ -361,7 +459,7 @@ mod tests {
             for cell in cells {
                 inference.push(Cell::Text(cell), Place::Line(2)).expect("text throughout");
             }
-            inference.resolve(false).map(|(_, format)| format.map(|format| format.to_string()))
+            resolved(inference).map(|(_, format)| format.map(|format| format.to_string()))
         };
         assert_eq!(declared(&["20201231", "20210101"]), Ok(Some("%Y%m%d".into())));
         assert_eq!(

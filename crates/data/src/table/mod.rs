@@ -42,7 +42,7 @@ pub(crate) mod parquet;
 pub(crate) mod passthrough;
 pub(crate) mod read;
 pub(crate) mod reader;
-pub(crate) mod sampled;
+pub(crate) mod scan;
 pub(crate) mod shards;
 pub(crate) mod take;
 pub(crate) mod text_detection;
@@ -165,10 +165,14 @@ impl Table {
         let mut lines = match &self.lines {
             LineNumbers::Lines(_) => LineNumbers::Lines(Vec::new()),
             LineNumbers::Rows(_) => LineNumbers::Rows(1),
+            LineNumbers::Files(_) => LineNumbers::Files(Vec::new()),
         };
         for (to, &from) in rows.iter().enumerate() {
             if let Some(line) = self.line(from) {
                 lines.push_line(to, line);
+            }
+            if let Some(file) = self.lines.file(from) {
+                lines.push_place(to, file, self.lines.place(from));
             }
         }
         let columns = self.columns.iter().map(|column| column.select(rows)).collect();
@@ -177,14 +181,36 @@ impl Table {
             .with_date_formats(self.date_formats.clone())
     }
 
-    /// The rows of this table, then those of another with the same columns, as blocks of one file have them.
-    pub(crate) fn followed_by(mut self, other: Self) -> Self {
-        debug_assert!(self.names == other.names);
-        self.columns =
-            self.columns.into_iter().zip(other.columns).map(|(own, more)| own.followed_by(more)).collect();
-        self.rows += other.rows;
-        self.lines = LineNumbers::Rows(1);
+    /// The same rows, each of which remembers its file wherever it gets to.
+    pub(crate) fn traced(mut self) -> Self {
+        let mut lines = LineNumbers::Files(Vec::new());
+        lines.append(0, &self.file, self.lines);
+        self.lines = lines;
         self
+    }
+
+    /// The rows of several tables with the same columns, such as blocks of files; nothing of no table. `name` stands in messages about
+    /// the whole.
+    ///
+    /// Categories have their levels in order of appearance, and no others.
+    pub(crate) fn concat(name: &Arc<str>, tables: Vec<Self>) -> Option<Self> {
+        let (file, first) = (Arc::clone(name), tables.first()?);
+        let (declared, date_formats) = (Arc::clone(&first.declared), Arc::clone(&first.date_formats));
+        let (names, mut rows, mut lines) = (first.names.clone(), 0, LineNumbers::Files(Vec::new()));
+        let mut parts: Vec<Vec<Column>> = names.iter().map(|_| Vec::with_capacity(tables.len())).collect();
+        for table in tables {
+            debug_assert!(table.names == names);
+            lines.append(rows, &table.file, table.lines);
+            rows += table.rows;
+            parts.iter_mut().zip(table.columns).for_each(|(parts, column)| parts.push(column));
+        }
+        let columns = parts.into_iter().map(Column::concat).collect();
+        let table = Self::from_file(file, names, columns, rows, lines);
+        Some(table.with_declared(declared).with_date_formats(date_formats))
+    }
+
+    pub(crate) fn name(&self) -> Arc<str> {
+        Arc::clone(&self.file)
     }
 
     /// The file as the user named it.
@@ -231,9 +257,16 @@ impl Table {
         }
     }
 
+    /// The file that a row came from: [`file`](Self::file), or one of several files of a table.
+    #[must_use]
+    pub fn file_of(&self, row: usize) -> &str {
+        self.lines.file(row).unwrap_or(&self.file)
+    }
+
     /// A problem with the cell at `row` and `column`.
     pub(crate) fn error_at(&self, row: usize, column: &str, problem: Problem) -> DataError {
-        DataError::at(&self.file, self.lines.place(row), problem).in_column(column)
+        let file = self.lines.file(row).unwrap_or(&self.file);
+        DataError::at(file, self.lines.place(row), problem).in_column(column)
     }
 
     /// The table as an arrow batch, ready for a [`RowWriter`](crate::RowWriter); missing values are null.

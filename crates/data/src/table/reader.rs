@@ -40,6 +40,8 @@ pub(crate) struct ColumnSink {
     pub(crate) infer: Option<Inference>,
     pub(crate) build: Option<Builder>,
     pub(crate) passthrough: Option<Passthrough>,
+    /// Whether the first value tells the type of all.
+    pub(crate) is_told_by_one: bool,
 }
 
 /// A column that is copied from input to output.
@@ -92,7 +94,7 @@ impl Reader {
             Reader::Parquet(reader) => reader.read(limit, sinks),
             Reader::Npy(reader) => reader.read(limit, sinks),
             Reader::Arrow(reader) => reader.read(limit, sinks),
-            Reader::Shards(reader) => reader.read(limit, sinks),
+            Reader::Shards(reader) => reader.read(limit, sinks, lines),
         }
     }
 
@@ -100,7 +102,8 @@ impl Reader {
     pub(crate) fn line_numbers(&self, rows_before: usize) -> LineNumbers {
         match self {
             Reader::Csv(_) | Reader::Json(_) => LineNumbers::Lines(Vec::new()),
-            Reader::Parquet(_) | Reader::Npy(_) | Reader::Arrow(_) | Reader::Shards(_) => {
+            Reader::Shards(_) => LineNumbers::Files(Vec::new()),
+            Reader::Parquet(_) | Reader::Npy(_) | Reader::Arrow(_) => {
                 LineNumbers::Rows(rows_before as u64 + 1)
             }
         }
@@ -139,7 +142,8 @@ impl ColumnSink {
 
     /// Whether any cell of the column is looked at.
     pub(crate) fn is_active(&self) -> bool {
-        self.infer.is_some() || self.build.is_some() || self.passthrough.is_some()
+        let infers = self.infer.as_ref().is_some_and(|infer| !self.is_told_by_one || infer.kind().is_none());
+        infers || self.build.is_some() || self.passthrough.is_some()
     }
 
     pub(crate) fn push(&mut self, cell: Cell<'_>, place: Place) -> Result<(), Problem> {

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use arrow_schema::Field;
 
@@ -19,15 +20,21 @@ pub(crate) struct ShardReader {
     paths: Vec<PathBuf>,
     /// The file that comes next.
     next: usize,
-    /// The file in the middle of being read, and where each of its columns goes.
-    current: Option<(Box<Reader>, Vec<Option<usize>>)>,
+    current: Option<Current>,
     /// The first file's.
     names: Vec<String>,
     fields: Vec<Field>,
     first: String,
-    /// What a JSON reader is told to look for.
-    expected: Option<Vec<String>>,
     passes_arrays: bool,
+}
+
+/// The file in the middle of being read.
+struct Current {
+    name: Arc<str>,
+    reader: Box<Reader>,
+    /// Where each of its columns goes.
+    places: Vec<Option<usize>>,
+    rows: usize,
 }
 
 impl ShardReader {
@@ -40,7 +47,6 @@ impl ShardReader {
             names: Vec::new(),
             fields: Vec::new(),
             first: String::new(),
-            expected: None,
             passes_arrays: false,
         };
         while reader.current.is_none() && reader.next < reader.paths.len() {
@@ -53,7 +59,8 @@ impl ShardReader {
             // A column that cannot be passed through is told when somebody wants it.
             reader.fields = fields.unwrap_or_default();
             let places = (0..reader.names.len()).map(Some).collect();
-            reader.current = Some((Box::new(first), places));
+            let name = reader.first.as_str().into();
+            reader.current = Some(Current { name, reader: Box::new(first), places, rows: 0 });
         }
         if reader.current.is_none() {
             return Err(DataError::new(shards.name(), Problem::Empty));
@@ -78,20 +85,19 @@ impl ShardReader {
 
     /// Only these keys of JSON lines are read from now on.
     pub(crate) fn expect_names(&mut self, names: &[String]) {
-        if let Some((reader, places)) = &mut self.current
+        if let Some(Current { reader, places, .. }) = &mut self.current
             && let Reader::Json(json) = &mut **reader
         {
             json.expect_names(names);
             self.names = json.names().to_vec();
             *places = (0..self.names.len()).map(Some).collect();
-            self.expected = Some(names.to_vec());
         }
     }
 
     pub(crate) fn field(&self, index: usize) -> Result<Field, DataError> {
         match (self.fields.get(index), &self.current) {
             (Some(field), _) => Ok(field.clone()),
-            (None, Some((reader, _))) => reader.passthrough_field(index),
+            (None, Some(current)) => current.reader.passthrough_field(index),
             (None, None) => unreachable!("fields are asked for before rows"),
         }
     }
@@ -104,7 +110,12 @@ impl ShardReader {
         }
     }
 
-    pub(crate) fn read(&mut self, limit: usize, sinks: &mut Vec<ColumnSink>) -> Result<usize, DataError> {
+    pub(crate) fn read(
+        &mut self,
+        limit: usize,
+        sinks: &mut [ColumnSink],
+        lines: &mut LineNumbers,
+    ) -> Result<usize, DataError> {
         let mut rows = 0;
         while rows < limit {
             if self.current.is_none() {
@@ -114,25 +125,22 @@ impl ShardReader {
                 let Some(reader) = self.open_next()? else { continue };
                 self.current = Some(self.placed(reader, sinks)?);
             }
-            let Some((reader, places)) = &mut self.current else { continue };
+            let Some(current) = &mut self.current else { continue };
             let take = |place: &Option<usize>| {
                 place.map_or_else(ColumnSink::default, |at| std::mem::take(&mut sinks[at]))
             };
-            let mut own: Vec<ColumnSink> = places.iter().map(take).collect();
-            // Errors name file and line; a table of several files counts its rows.
-            let mut lines = LineNumbers::Rows(1);
-            let read = reader.read(limit - rows, &mut own, &mut lines)?;
-            // Keys of JSON lines that were not met before.
-            for name in &reader.names()[places.len()..] {
-                places.push(Some(self.names.len()));
-                self.names.push(name.clone());
-                sinks.push(ColumnSink::default());
-            }
-            for (place, sink) in places.iter().zip(own) {
+            let mut own: Vec<ColumnSink> = current.places.iter().map(take).collect();
+            let mut own_lines = current.reader.line_numbers(current.rows);
+            let read = current.reader.read(limit - rows, &mut own, &mut own_lines)?;
+            for (place, sink) in current.places.iter().zip(own) {
                 if let Some(at) = place {
                     sinks[*at] = sink;
                 }
             }
+            if read > 0 {
+                lines.append(rows, &current.name, own_lines);
+            }
+            current.rows += read;
             rows += read;
             if rows < limit {
                 self.current = None;
@@ -142,21 +150,15 @@ impl ShardReader {
     }
 
     /// Where the columns of another file go; an error where it has others.
-    fn placed(
-        &self,
-        mut reader: Reader,
-        sinks: &[ColumnSink],
-    ) -> Result<(Box<Reader>, Vec<Option<usize>>), DataError> {
-        let file = self.paths[self.next - 1].display().to_string();
+    fn placed(&self, mut reader: Reader, sinks: &[ColumnSink]) -> Result<Current, DataError> {
+        let name: Arc<str> = self.paths[self.next - 1].display().to_string().into();
         if let Reader::Json(json) = &mut reader {
-            match &self.expected {
-                Some(names) => json.expect_names(names),
-                None => json.know_names(&self.names),
-            }
-            return Ok((Box::new(reader), (0..self.names.len()).map(Some).collect()));
+            json.expect_names(&self.names);
+            let places = (0..self.names.len()).map(Some).collect();
+            return Ok(Current { name, reader: Box::new(reader), places, rows: 0 });
         }
         let other = |column: &str, lacks: bool| {
-            DataError::new(&*file, Problem::OtherSchema { lacks, first: self.first.clone() })
+            DataError::new(&*name, Problem::OtherSchema { lacks, first: self.first.clone() })
                 .in_column(column)
         };
         let own: HashSet<&String> = reader.names().iter().collect();
@@ -165,10 +167,6 @@ impl ShardReader {
             return Err(other(name, true));
         }
         let position: HashMap<&String, usize> = self.names.iter().zip(0..).collect();
-        let learns = sinks.iter().any(|sink| sink.infer.is_some());
-        if let Some(name) = reader.names().iter().find(|name| learns && !position.contains_key(name)) {
-            return Err(other(name, false));
-        }
         let places: Vec<Option<usize>> =
             reader.names().iter().map(|name| position.get(name).copied()).collect();
         for (index, place) in places.iter().enumerate() {
@@ -178,6 +176,6 @@ impl ShardReader {
                 return Err(other(field.name(), false));
             }
         }
-        Ok((Box::new(reader), places))
+        Ok(Current { name, reader: Box::new(reader), places, rows: 0 })
     }
 }

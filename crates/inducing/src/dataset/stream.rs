@@ -4,7 +4,7 @@ use super::Inputs;
 use super::prepared::{Values, WILDEST};
 use crate::error::Error;
 use crate::train::Targets;
-use data::{Column, DataError, Lane, Table, TableScan, TableSchema, Target, TargetValues};
+use data::{Alone, Column, DataError, Lane, SampledRows, Table, TableScan, TableSchema, Target, TargetValues};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -25,7 +25,7 @@ const WINDOW: [u64; 2] = [8192, 262_144];
 #[derive(Debug, Clone)]
 pub(crate) struct Streamed {
     scan: Arc<TableScan>,
-    sample: usize,
+    sample: SampledRows,
     /// Rows that may be in windows at a time.
     read_ahead: u64,
 }
@@ -37,7 +37,7 @@ impl Streamed {
         options: &data::ReadOptions,
         limit: u64,
     ) -> Result<(Table, Option<Self>), DataError> {
-        let scan = TableScan::new(source, options)?;
+        let scan = TableScan::new(source, options, &Alone)?;
         if scan.bytes() <= limit {
             return Ok((scan.read(source)?, None));
         }
@@ -47,8 +47,9 @@ impl Streamed {
         if sample >= scan.rows {
             return Ok((scan.read(source)?, None));
         }
-        let table = scan.sample(sample, SEED)?;
-        Ok((table, Some(Self { scan: Arc::new(scan), sample, read_ahead: limit / 4 / of_row })))
+        let sample = scan.sample(sample, SEED, None, &Alone)?;
+        let read_ahead = limit / 4 / of_row;
+        Ok((sample.table, Some(Self { scan: Arc::new(scan), sample: sample.rows, read_ahead })))
     }
 
     /// Number of rows, those of the sample among them.
@@ -116,7 +117,7 @@ impl RowStream {
         let stream = Arc::clone(self);
         std::thread::spawn(move || {
             let Streamed { scan, sample, .. } = &stream.table;
-            for table in scan.shuffled(*sample, SEED, seed, lane, stream.window) {
+            for table in scan.shuffled(sample, seed, lane, stream.window) {
                 let window = table.map_err(Error::from).and_then(|table| stream.encoded(&table));
                 // The receiver is gone when nobody wants more.
                 if let Some(window) = window.transpose()
@@ -146,7 +147,7 @@ impl RowStream {
                 return Err(Error::Request(format!(
                     "weight column `{name}` has {} in {}\nhint: weights are numbers from 0 on; 0 leaves a row out of the fit",
                     weights[row],
-                    table.file()
+                    table.file_of(row)
                 )));
             }
             rows.retain(|&row| weights[row] > 0.0);

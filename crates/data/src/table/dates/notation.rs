@@ -1,6 +1,7 @@
 //! Dates as people write them: `31/12/2020 2:05 PM`, `31-Dec-20`, `December 31, 2020`, `2020-W53-4`.
 
 use chrono::{Datelike, NaiveDate, Weekday};
+use serde::{Deserialize, Serialize};
 
 use super::iso::{DAY, digits, parse_datetime, parse_time};
 
@@ -37,7 +38,7 @@ impl Order {
 }
 
 /// What a text is as a date, in microseconds since 1970-01-01 UTC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Written {
     /// One instant.
     Certain(i64),

@@ -16,12 +16,14 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType as ParquetType;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::statistics::Statistics;
 
 use super::types::arrow_type;
 use crate::error::{DataError, Place, Problem};
 use crate::table::arrow::cells::ArrayCells;
-use crate::table::cell::MissingValues;
+use crate::table::cell::{Cell, MissingValues};
 use crate::table::check_distinct;
+use crate::table::infer::CellKind;
 use crate::table::reader::{ColumnSink, active};
 
 const BATCH_ROWS: usize = 8192;
@@ -85,6 +87,39 @@ impl ParquetReader {
         Ok(Field::new(&self.names[index], data_type, self.columns[index].nullable))
     }
 
+    /// Leaves the values of those columns alone whose type follows from the schema: one value tells as much as all, and the footer
+    /// shows where there is one.
+    pub(crate) fn infer_from_schema(&self, sinks: &mut [ColumnSink]) -> Result<(), Problem> {
+        for (leaf, sink) in self.columns.iter().zip(sinks) {
+            let Some(infer) = &mut sink.infer else { continue };
+            let Some((kind, cell)) = leaf.data_type.as_ref().and_then(only_kind) else { continue };
+            sink.is_told_by_one = infer.is_told_by_one(kind);
+            if sink.is_told_by_one && self.has_value(leaf) {
+                infer.push(cell, Place::Row(1))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the footer shows that a column has a value in some row.
+    fn has_value(&self, leaf: &Leaf) -> bool {
+        self.input.metadata().row_groups().iter().any(|group| {
+            let chunk = group.column(leaf.index);
+            let rows = u64::try_from(group.num_rows()).unwrap_or(0);
+            let statistics = chunk.statistics();
+            match (&leaf.data_type, statistics) {
+                // NaN is a missing value.
+                (_, Some(Statistics::Float(values))) => values.min_opt().is_some_and(|low| !low.is_nan()),
+                (_, Some(Statistics::Double(values))) => values.min_opt().is_some_and(|low| !low.is_nan()),
+                (Some(DataType::Float32 | DataType::Float64), _) => false,
+                // So is a time beyond the calendar of microseconds.
+                (Some(DataType::Timestamp(TimeUnit::Millisecond, _)), _) => false,
+                (_, Some(statistics)) => statistics.null_count_opt().is_some_and(|missing| missing < rows),
+                (_, None) => !leaf.nullable && rows > 0,
+            }
+        })
+    }
+
     pub(crate) fn read(&mut self, limit: usize, sinks: &mut [ColumnSink]) -> Result<usize, DataError> {
         let mut rows = 0;
         while rows < limit {
@@ -105,6 +140,7 @@ impl ParquetReader {
                 })?;
                 self.cells.push(&array, &self.names[*index], place, &mut sinks[*index])?;
             }
+            group.readers.retain(|(index, _)| sinks[*index].is_active());
             group.rows_left -= count;
             rows += count;
             self.rows += count as u64;
@@ -140,6 +176,22 @@ impl ParquetReader {
     fn unsupported(&self, index: usize) -> DataError {
         let problem = Problem::UnsupportedType { type_name: "list, struct or long decimal".into() };
         DataError::new(self.file.as_ref(), problem).in_column(&self.names[index])
+    }
+}
+
+/// The kind of all values in columns of a type that leaves no choice, and such a value.
+fn only_kind(data_type: &DataType) -> Option<(CellKind, Cell<'static>)> {
+    match data_type {
+        DataType::Boolean => Some((CellKind::Boolean, Cell::Boolean(true))),
+        DataType::Date32 | DataType::Timestamp(..) => Some((CellKind::DateTime, Cell::DateTime(0))),
+        DataType::Int32
+        | DataType::Int64
+        | DataType::UInt32
+        | DataType::UInt64
+        | DataType::Float32
+        | DataType::Float64
+        | DataType::Decimal128(..) => Some((CellKind::Number, Cell::Number(0.0))),
+        _ => None,
     }
 }
 
