@@ -16,6 +16,7 @@ mod passthrough;
 mod prediction_faults;
 mod reading;
 mod round_trip;
+mod scan;
 mod schema;
 mod schema_faults;
 mod shards;
