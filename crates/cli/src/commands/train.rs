@@ -110,7 +110,7 @@ fn train(args: &Args, processes: &Processes) -> Result<(), Failure> {
     }
     run.threads();
     let settings = run.settings(&args.assignments())?;
-    let data = args.dataset(&settings, &out)?;
+    let data = args.dataset(&settings, &out, processes)?;
     let trainer = Trainer::new(&data).settings(settings);
     let notices = trainer.notices()?;
     let (prepared, config) = trainer.prepare()?;
@@ -168,7 +168,12 @@ impl Args {
     }
 
     /// What to learn from.
-    pub(super) fn dataset(&self, settings: &Settings, out: &Path) -> Result<Dataset, Failure> {
+    pub(super) fn dataset(
+        &self,
+        settings: &Settings,
+        out: &Path,
+        processes: &Processes,
+    ) -> Result<Dataset, Failure> {
         let inputs = std::slice::from_ref(&self.input);
         let kind = self.input_flags.recognise(inputs)?;
         let config = settings.data()?;
@@ -184,8 +189,8 @@ impl Args {
                     )));
                 }
                 reader.table = config.read_options(&reader.table);
-                let mut data = reader.read_all(inputs)?;
-                if let Some(bytes) = self.memory.or_else(free_memory) {
+                let mut data = reader.read_all(inputs)?.shared_by(processes.readers());
+                if let Some(bytes) = self.memory.or_else(|| processes.free_memory()) {
                     data = data.within_memory(bytes);
                 }
                 let target = if config.target.is_empty() { data.targets().to_vec() } else { config.target };
@@ -238,14 +243,6 @@ fn memory(text: &str) -> Result<u64, String> {
         Ok(count) if count * unit >= 1.0 && count.is_finite() => Ok((count * unit) as u64),
         _ => Err(format!("`{text}` is no size: write 2GiB, 500MB or a number of bytes")),
     }
-}
-
-/// Half of the memory that programs can still have, where the system says how much that is.
-fn free_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib * 1024 / 2)
 }
 
 fn bounds(text: &str) -> Result<String, String> {

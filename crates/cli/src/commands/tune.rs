@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::output_file::{check_not_input, check_writable, default_model_path};
 use crate::signals;
 use crate::training::trials::{TrialFiles, board};
+use crate::training::world::Processes;
 use crate::ui::baselines;
 use crate::ui::output::{self, note, number, print, print_json, scores_json};
 use ::reproduce::{duration, parse_duration};
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let threads = flags.threads();
     let settings = flags.settings(&train.assignments())?;
-    let data = train.dataset(&settings, &out)?;
+    let data = train.dataset(&settings, &out, &Processes::alone())?;
     files.all().into_iter().try_for_each(check_writable)?;
     let trainer = Trainer::new(&data).settings(settings.clone());
     let notices = trainer.notices()?;

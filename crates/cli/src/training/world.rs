@@ -7,6 +7,7 @@ use inducing::Config;
 use inducing::train::{Alone, Checkpoint, Collective};
 use mpi::World;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Share of the time that processes may spend on each other before something is said.
@@ -32,6 +33,23 @@ impl Processes {
             Some(world) => world,
             None => &Alone,
         }
+    }
+
+    /// Who reads the files of a table.
+    pub(crate) fn readers(&self) -> Arc<dyn Collective> {
+        match &self.0 {
+            Some(world) => Arc::new(world.clone()),
+            None => Arc::new(Alone),
+        }
+    }
+
+    /// Half of the memory that programs can still have, where the system says how much that is; processes of a machine share it.
+    pub(crate) fn free_memory(&self) -> Option<u64> {
+        let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+        let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        let here = self.0.as_ref().map_or(1, World::local_size) as u64;
+        Some(kib * 1024 / 2 / here)
     }
 
     pub(crate) fn are_several(&self) -> bool {

@@ -11,7 +11,7 @@ use crate::table::number_format::foreign_notation;
 use crate::table::{Column, Table};
 
 /// Maximum number of distinct whole numbers that count as classes.
-const MOST_NUMBER_CLASSES: usize = 10;
+pub(crate) const MOST_NUMBER_CLASSES: usize = 10;
 /// Minimum number of rows per value, on average.
 const ROWS_A_CLASS: usize = 2;
 

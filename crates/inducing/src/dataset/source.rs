@@ -6,6 +6,7 @@ use super::stream::Streamed;
 use crate::config::{DataConfig, ProblemKind};
 use crate::error::Error;
 use crate::nn::CustomEncoder;
+use crate::train::{Alone, Collective};
 use data::{
     Column, DatasetPart, GraphSet, GraphSource, ImageOptions, ImageSet, ImageSize, ImageSource, NamedTable,
     Notice, ReadOptions, Shards, Source, Table, Task,
@@ -37,6 +38,8 @@ pub struct Dataset {
     target_column: Option<(String, Column)>,
     /// Bytes that a table may take in memory.
     memory: Option<u64>,
+    /// Who reads its files.
+    processes: Arc<dyn Collective>,
     /// Where the rows of a larger table are, of which a sample is loaded.
     streamed: OnceLock<Streamed>,
     loaded: OnceLock<(Loaded, Vec<Notice>)>,
@@ -165,7 +168,8 @@ impl Dataset {
 
     fn of(name: String, origin: Origin) -> Self {
         let (streamed, loaded) = (OnceLock::new(), OnceLock::new());
-        Self { name, origin, targets: Vec::new(), target_column: None, memory: None, streamed, loaded }
+        let (targets, target_column, memory, processes) = (Vec::new(), None, None, Arc::new(Alone));
+        Self { name, origin, targets, target_column, memory, processes, streamed, loaded }
     }
 
     /// Rows of a table in memory.
@@ -243,6 +247,14 @@ impl Dataset {
     #[must_use]
     pub fn within_memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
+        self
+    }
+
+    /// Reads the files of a table together with other processes: each scans some of them, and all find the same. The least memory that one of
+    /// them gives decides for all. Every process must do so, and read the rows.
+    #[must_use]
+    pub fn shared_by(mut self, processes: Arc<dyn Collective>) -> Self {
+        self.processes = processes;
         self
     }
 
@@ -337,6 +349,17 @@ impl Dataset {
         Ok(&self.loaded.get().expect("just read").0)
     }
 
+    /// What the process with the least memory gives.
+    fn least_memory(&self) -> Result<Option<u64>, Error> {
+        if self.processes.size() == 1 {
+            return Ok(self.memory);
+        }
+        let own = self.memory.unwrap_or(u64::MAX).to_le_bytes();
+        let all = self.processes.gather(&own)?;
+        let limit = |bytes: &Vec<u8>| bytes.first_chunk().copied().map_or(0, u64::from_le_bytes);
+        Ok(all.iter().map(limit).min())
+    }
+
     fn read_whole(&self) -> Result<(Loaded, Vec<Notice>), Error> {
         Ok(match &self.origin {
             Origin::Table { source, options } => {
@@ -345,11 +368,19 @@ impl Dataset {
                 if self.target_column.is_none() {
                     options.keep_spelling.extend(self.targets.iter().cloned());
                 }
-                let limit = self.memory.filter(|_| self.target_column.is_none() && source.is_files());
+                let limit = match self.target_column.is_none() && source.is_files() {
+                    true => self.least_memory()?,
+                    false => None,
+                };
                 let mut table = match limit {
                     None => data::read_table(source, &options)?,
                     Some(limit) => {
-                        let (table, streamed) = Streamed::read(source, &options, limit)?;
+                        let target = match &self.targets[..] {
+                            [target] => Some(target.as_str()),
+                            _ => None,
+                        };
+                        let (table, streamed) =
+                            Streamed::read(source, &options, limit, target, self.processes.as_ref())?;
                         // If another thread was faster, what it found is the same.
                         if let Some(streamed) = streamed {
                             notices

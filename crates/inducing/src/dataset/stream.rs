@@ -3,8 +3,11 @@
 use super::Inputs;
 use super::prepared::{Values, WILDEST};
 use crate::error::Error;
-use crate::train::Targets;
-use data::{Alone, Column, DataError, Lane, SampledRows, Table, TableScan, TableSchema, Target, TargetValues};
+use crate::train::{Collective, Targets};
+use data::{
+    Column, DataError, Lane, Problem, SampledRows, Table, TableScan, TableSchema, Target, TargetValues,
+    Together,
+};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -21,6 +24,27 @@ const MOST_LANES: usize = 16;
 /// Rows of a window at most and at least.
 const WINDOW: [u64; 2] = [8192, 262_144];
 
+/// Memory beyond which rows mix no better, so that runs with more of it are the same.
+const ENOUGH: u64 = 2 << 30;
+
+/// Processes that read a table.
+struct Readers<'a>(&'a dyn Collective);
+
+impl Together for Readers<'_> {
+    fn rank(&self) -> usize {
+        self.0.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.0.size()
+    }
+
+    fn gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, DataError> {
+        let elsewhere = |error: Error| Problem::Elsewhere { message: error.to_string(), hint: None };
+        self.0.gather(bytes).map_err(|error| DataError::new("mpirun", elsewhere(error)))
+    }
+}
+
 /// A table of which a sample is in memory.
 #[derive(Debug, Clone)]
 pub(crate) struct Streamed {
@@ -31,25 +55,28 @@ pub(crate) struct Streamed {
 }
 
 impl Streamed {
-    /// Scans a table, and reads a sample of it if the whole takes more than `limit` bytes, else the whole.
+    /// Scans a table, and reads a sample of it if the whole takes more than `limit` bytes, else the whole; with enough rows of each
+    /// class of a `target`. Processes do so together.
     pub(crate) fn read(
         source: &data::Source,
         options: &data::ReadOptions,
         limit: u64,
+        target: Option<&str>,
+        processes: &dyn Collective,
     ) -> Result<(Table, Option<Self>), DataError> {
-        let scan = TableScan::new(source, options, &Alone)?;
+        let together = Readers(processes);
+        let scan = TableScan::new(source, options, &together)?;
         if scan.bytes() <= limit {
             return Ok((scan.read(source)?, None));
         }
         // A fourth for the sample, and as much for windows; the rest for what is made of them.
-        let of_row = (scan.bytes() / scan.rows.max(1) as u64).max(1);
-        let sample = usize::try_from(limit / 4 / of_row).unwrap_or(SAMPLE).clamp(FEWEST, SAMPLE);
+        let rows = limit.min(ENOUGH) / 4 / (scan.bytes() / scan.rows.max(1) as u64).max(1);
+        let sample = usize::try_from(rows).unwrap_or(SAMPLE).clamp(FEWEST, SAMPLE);
         if sample >= scan.rows {
             return Ok((scan.read(source)?, None));
         }
-        let sample = scan.sample(sample, SEED, None, &Alone)?;
-        let read_ahead = limit / 4 / of_row;
-        Ok((sample.table, Some(Self { scan: Arc::new(scan), sample: sample.rows, read_ahead })))
+        let sample = scan.sample(sample, SEED, target, &together)?;
+        Ok((sample.table, Some(Self { scan: Arc::new(scan), sample: sample.rows, read_ahead: rows })))
     }
 
     /// Number of rows, those of the sample among them.

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// Processes that train one model together: each of them some of its networks, or some of the batches of a step. The model is the
 /// same, to the byte, whatever their number.
-pub trait Collective: Send + Sync {
+pub trait Collective: std::fmt::Debug + Send + Sync {
     /// Which of the processes this is, from 0.
     fn rank(&self) -> usize;
 

@@ -29,6 +29,7 @@ pub fn on_threads<R: Send>(size: usize, work: impl Fn(&dyn Collective) -> R + Sy
     })
 }
 
+#[derive(Debug)]
 struct Group {
     /// What each member says to each.
     said: Vec<Mutex<Vec<Vec<u8>>>>,
@@ -44,6 +45,7 @@ impl Group {
     }
 }
 
+#[derive(Debug)]
 struct Member {
     rank: usize,
     group: Arc<Group>,

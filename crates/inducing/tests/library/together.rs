@@ -5,6 +5,7 @@ use crate::streamed::shards;
 use inducing::train::{Checkpoint, Event, Fit, on_threads};
 use inducing::{Dataset, Error, Settings, Trainer};
 use std::path::Path;
+use std::sync::Arc;
 
 fn settings(more: &[&str]) -> Settings {
     TINY.iter().chain(more).fold(Settings::default(), |all, setting| all.set(*setting))
@@ -112,6 +113,61 @@ fn files_are_shared_and_a_run_that_stops_within_an_epoch_goes_on_with_other_proc
         let ended = run(&data, &settings, after, Some(&checkpoint), usize::MAX);
         assert!(model(ended) == alone, "{before}, then {after} processes");
     }
+}
+
+/// What each of so many processes makes of its own look at the files, which may be other files.
+fn read_and_trained(names: &[&str], target: &str, settings: &Settings) -> Vec<Result<Option<Fit>, Error>> {
+    on_threads(names.len(), |processes| {
+        let readers = Arc::from(processes.split(0)?);
+        let memory = 200_000 + 10_000 * processes.rank() as u64;
+        let data = Dataset::read(names[processes.rank()])?
+            .within_memory(memory)
+            .shared_by(readers)
+            .target(target)?;
+        let (prepared, config) = Trainer::new(&data).settings(settings.clone()).prepare()?;
+        prepared.fit_together(processes, &config, 1, None, &mut |_| true)
+    })
+}
+
+#[test]
+fn each_process_reads_some_of_the_files() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = streamed(folder.path());
+    let (name, settings) = (folder.path().display().to_string(), settings(&LONG));
+    let alone = trained(&data, &settings, 1);
+    for size in [2, 3, 8] {
+        assert!(model(read_and_trained(&vec![&name[..]; size], "y", &settings)) == alone, "{size} processes");
+    }
+    let other = tempfile::tempdir().expect("a temporary folder");
+    shards(other.path(), 6, 1499);
+    let names = [&name[..], &other.path().display().to_string()];
+    for end in read_and_trained(&names, "y", &settings) {
+        let reason = end.expect_err("refused").to_string();
+        assert!(reason.contains("processes read different files: `00.csv` has 54"), "{reason}");
+    }
+    std::fs::write(folder.path().join("04.csv"), "x,z,colour,w,y,c\n1,2,red,1,3\n").expect("writable");
+    for end in read_and_trained(&[&name[..]; 3], "y", &settings) {
+        let reason = end.expect_err("refused").to_string();
+        assert!(reason.contains("04.csv:2"), "{reason}");
+    }
+}
+
+#[test]
+fn a_class_of_few_rows_is_learned_from_a_table_that_does_not_fit() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let name = shards(folder.path(), 4, 2500);
+    // Three rows of the last file, of ten thousand: most likely, none is one of the two thousand that are drawn.
+    let path = folder.path().join("03.csv");
+    let text = std::fs::read_to_string(&path).expect("readable");
+    let lines = text.lines().enumerate().map(|(i, line)| match i {
+        700 | 1400 | 2100 => line.replace("high", "rare").replace("low", "rare"),
+        _ => line.to_owned(),
+    });
+    std::fs::write(&path, lines.collect::<Vec<_>>().join("\n")).expect("writable");
+    let data = Dataset::read(&name).expect("readable").within_memory(200_000).target("c").expect("a target");
+    let model = Trainer::new(&data).settings(settings(&["data.ignore=[\"y\"]"])).fit().expect("trains");
+    let classes = &model.header().schema.classes().expect("classes");
+    assert!(classes.contains(&"rare".to_owned()), "{classes:?}");
 }
 
 #[test]

@@ -61,8 +61,8 @@ struct Own {
 impl TableScan {
     /// Some `count` of the rows, chosen by `seed`: the same in whatever order, on however many processes files are read.
     ///
-    /// If `strata` names a column of categories or booleans with at most 1000 levels, there are rows beside these, so that each level has
-    /// 20 or all that it has.
+    /// If `strata` names a column of categories or booleans with at most 1000 levels, or of so few whole numbers that they can be classes,
+    /// there are rows beside these, so that each level has 20 or all that it has.
     ///
     /// # Errors
     /// If the files changed since they were scanned, or `strata` is no column.
@@ -105,7 +105,7 @@ impl TableScan {
     fn column_of_strata<'a>(&self, name: Option<&'a str>) -> Result<Option<&'a str>, DataError> {
         let Some(name) = name else { return Ok(None) };
         match self.columns.iter().find(|(known, _)| known == name) {
-            Some((_, ColumnType::Category | ColumnType::Boolean)) => Ok(Some(name)),
+            Some((_, ColumnType::Category | ColumnType::Boolean | ColumnType::Number)) => Ok(Some(name)),
             Some(_) => Ok(None),
             None => {
                 let names: Vec<String> = self.columns.iter().map(|(name, _)| name.clone()).collect();

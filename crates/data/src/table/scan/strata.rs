@@ -4,11 +4,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::chosen::{Chosen, RowKey};
 use super::rows::Rows;
+use crate::schema::task::MOST_NUMBER_CLASSES;
 use crate::table::{Column, Table};
 
 /// Rows that a sample has of each level at least, if there are as many.
 pub(super) const ROWS_OF_A_LEVEL: usize = 20;
-/// A column of more levels has no strata.
+/// A column of more levels has no strata, nor has one of numbers that are not whole or have more values than can be classes.
 const MOST_LEVELS: usize = 1000;
 
 /// The first rows of each level that are not drawn anyway, of some of the files.
@@ -19,6 +20,7 @@ pub(super) struct Strata {
     rows: Rows,
     /// Whether there are so many levels that none is a stratum.
     pub(super) too_many: bool,
+    are_numbers: bool,
 }
 
 impl Strata {
@@ -27,8 +29,13 @@ impl Strata {
         if self.too_many {
             return;
         }
+        let Some(levels) = rows_by_level(column) else {
+            *self = Strata { too_many: true, ..Strata::default() };
+            return;
+        };
+        self.are_numbers |= matches!(column, Column::Number(_));
         let mut entered = Vec::new();
-        for (level, rows) in rows_by_level(column) {
+        for (level, rows) in levels {
             let own = self.keys.entry(level).or_default();
             for row in rows.into_iter().filter(|row| !chosen.has(&keys[*row])) {
                 if is_among_first(own, &keys[row]) {
@@ -47,6 +54,7 @@ impl Strata {
     /// Takes the rows of other files into account.
     pub(super) fn append(&mut self, more: Self) {
         self.too_many |= more.too_many;
+        self.are_numbers |= more.are_numbers;
         for (level, keys) in more.keys {
             let own = self.keys.entry(level).or_default();
             own.extend(keys);
@@ -66,7 +74,7 @@ impl Strata {
 
     /// Forgets what was replaced, as soon as it is more than what is left.
     fn tidy(&mut self) {
-        if self.too_many || self.keys.len() > MOST_LEVELS {
+        if self.too_many || self.keys.len() > most_levels(self.are_numbers) {
             *self = Strata { too_many: true, ..Strata::default() };
         } else if self.rows.len() > 2 * ROWS_OF_A_LEVEL * self.keys.len().max(100) {
             self.keep_live();
@@ -83,8 +91,12 @@ fn is_among_first(keys: &BTreeSet<RowKey>, key: &RowKey) -> bool {
     keys.len() < ROWS_OF_A_LEVEL || keys.last().is_some_and(|last| key < last)
 }
 
-/// Rows of each level; those without a value have none.
-pub(super) fn rows_by_level(column: &Column) -> HashMap<String, Vec<usize>> {
+fn most_levels(are_numbers: bool) -> usize {
+    if are_numbers { MOST_NUMBER_CLASSES } else { MOST_LEVELS }
+}
+
+/// Rows of each level; those without a value have none. Nothing of a column that has no levels.
+pub(super) fn rows_by_level(column: &Column) -> Option<HashMap<String, Vec<usize>>> {
     let mut found: HashMap<String, Vec<usize>> = HashMap::new();
     match column {
         Column::Category { codes, levels } => {
@@ -103,16 +115,28 @@ pub(super) fn rows_by_level(column: &Column) -> HashMap<String, Vec<usize>> {
                 }
             }
         }
-        Column::Number(_) | Column::Text(_) | Column::DateTime(_) => {}
+        Column::Number(values) => {
+            let mut rows: HashMap<u64, Vec<usize>> = HashMap::new();
+            for (row, value) in values.iter().enumerate().filter(|(_, value)| !value.is_nan()) {
+                if value.fract() != 0.0 || rows.len() > MOST_NUMBER_CLASSES {
+                    return None;
+                }
+                rows.entry((value + 0.0).to_bits()).or_default().push(row); // −0 is 0
+            }
+            found.extend(rows.into_iter().map(|(bits, rows)| (f64::from_bits(bits).to_string(), rows)));
+        }
+        Column::Text(_) | Column::DateTime(_) => return None,
     }
-    found
+    Some(found)
 }
 
 /// Keys of the candidates that a sample needs beside the rows that are drawn.
 pub(super) fn needed(drawn: Option<&Column>, candidates: &Column, keys: &[RowKey]) -> HashSet<RowKey> {
-    let (drawn, candidates) = (drawn.map(rows_by_level).unwrap_or_default(), rows_by_level(candidates));
+    let most = most_levels(matches!(candidates, Column::Number(_)));
+    let drawn = drawn.map_or_else(|| Some(HashMap::new()), rows_by_level);
+    let (Some(drawn), Some(candidates)) = (drawn, rows_by_level(candidates)) else { return HashSet::new() };
     let levels: HashSet<&String> = drawn.keys().chain(candidates.keys()).collect();
-    if levels.len() > MOST_LEVELS {
+    if levels.len() > most {
         return HashSet::new();
     }
     let first = |(level, rows): (&String, &Vec<usize>)| {
