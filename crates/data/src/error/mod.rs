@@ -91,12 +91,6 @@ impl At {
     }
 }
 
-impl From<Place> for At {
-    fn from(place: Place) -> Self {
-        At { file: 0, place }
-    }
-}
-
 impl DataError {
     /// A problem of the file as a whole.
     pub fn new(file: impl Into<String>, problem: Problem) -> Self {

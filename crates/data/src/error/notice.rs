@@ -139,10 +139,12 @@ pub enum Notice {
     Outlier {
         /// Name of the column.
         column: String,
+        /// The file, if it is one of several.
+        file: Option<String>,
         /// Line of the file, if it has lines.
         line: Option<u64>,
-        /// Row of the table, from 1.
-        row: usize,
+        /// Row of the table, or of a file without lines, from 1.
+        row: u64,
         /// The number.
         value: f64,
     },
@@ -326,11 +328,12 @@ impl fmt::Display for Notice {
                 f,
                 "column `{column}` has no word that stands {min_count} times in the training rows and is not used; a smaller `data.text.min_count` uses it"
             ),
-            Notice::Outlier { column, line, row, value } => {
-                let (kind, at) = line.map_or(("row", *row as u64), |line| ("line", line));
+            Notice::Outlier { column, file, line, row, value } => {
+                let (kind, at) = line.map_or(("row", *row), |line| ("line", line));
+                let of = file.as_ref().map_or(String::new(), |file| format!(" of {file}"));
                 write!(
                     f,
-                    "column `{column}`: {value:?} in {kind} {at} is so far away that all other values look the same; correct it, list it under `data.missing_values`, or use `data.scaling = \"quantile\"`"
+                    "column `{column}`: {value:?} in {kind} {at}{of} is so far away that all other values look the same; correct it, list it under `data.missing_values`, or use `data.scaling = \"quantile\"`"
                 )
             }
             Notice::ForeignNotation { column, notation, example } => write!(

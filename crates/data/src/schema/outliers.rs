@@ -25,7 +25,8 @@ pub(crate) fn check_input(
     match column {
         Column::Number(values) if scaling == Scaling::Standard => {
             let (row, value) = outlier(values, rows)?;
-            Some(Notice::Outlier { column: name.to_owned(), line: table.line(row), row: row + 1, value })
+            let (file, line) = (table.one_of_files(row).map(String::from), table.line(row));
+            Some(Notice::Outlier { column: name.to_owned(), file, line, row: table.row_in_file(row), value })
         }
         Column::Category { codes, levels } if !table.is_declared(name) => {
             let present: HashSet<u32> = rows.iter().filter_map(|row| codes[*row]).collect();

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{At, Place, Problem};
 use crate::table::cell::{Cell, parse_boolean, parse_number};
+use crate::table::dates::epochs::Epochs;
 use crate::table::dates::evidence::Evidence;
 use crate::table::dates::format::DateFormat;
 use crate::table::dates::notation::read_date;
@@ -18,10 +18,6 @@ use crate::table::text_detection::TextDetector;
 const MOSTLY: f64 = 0.95;
 /// Epochs of an undeclared column lie between these: 1980 and 2100, in microseconds.
 const EPOCHS: std::ops::Range<i64> = 315_532_800_000_000..4_102_444_800_000_000;
-/// Larger numbers are milliseconds since 1970 (from 1973 on), smaller ones seconds (until 5138).
-const MILLISECONDS: f64 = 1e11;
-/// Smaller numbers are no epochs: as seconds they are of 1973 or before.
-const SECONDS: f64 = 1e8;
 
 /// Counts what the cells of one column could be.
 ///
@@ -29,6 +25,9 @@ const SECONDS: f64 = 1e8;
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Inference {
+    /// Which of several files this is.
+    #[serde(skip)]
+    file: usize,
     /// Whether the user says that these are dates.
     #[serde(skip_serializing_if = "is_default")]
     is_date: bool,
@@ -64,17 +63,6 @@ pub(crate) struct Inference {
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
-}
-
-/// Numbers that are dates.
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Epochs {
-    /// With the bits of the number: JSON knows no infinite ones.
-    first: Option<(At, u64)>,
-    /// The bits of the smallest and the largest.
-    range: Option<(u64, u64)>,
-    /// How many are dates such as 20201231.
-    compact: u64,
 }
 
 /// A type, and the format of dates.
@@ -132,38 +120,38 @@ impl Inference {
         }
         self.cells += 1;
         match cell {
-            Cell::Text(text) => self.push_text(text, place),
-            Cell::Number(value) if self.is_date => self.epochs.push(value, place),
+            Cell::Text(text) => self.push_text(text, At { file: self.file, place }),
+            Cell::Number(value) if self.is_date => self.epochs.push(value, At { file: self.file, place }),
             _ => {}
         }
         Ok(())
     }
 
-    fn push_text(&mut self, text: &str, place: Place) {
+    fn push_text(&mut self, text: &str, at: At) {
         let number = parse_number(text);
         let date = if number.is_some() { None } else { read_date(text) };
         if date.is_none() && self.first_not_date.is_none() {
-            self.first_not_date = Some((place.into(), text.to_owned()));
+            self.first_not_date = Some((at, text.to_owned()));
         }
         if let Some(value) = number {
             self.numbers += 1;
             if self.is_date {
-                self.epochs.push(value, place);
+                self.epochs.push(value, at);
             }
             return;
         }
         if self.first_not_number.is_none() {
-            self.first_not_number = Some((place.into(), text.to_owned()));
+            self.first_not_number = Some((at, text.to_owned()));
         }
         if let Some(date) = date {
             self.dates += 1;
-            self.evidence.get_or_insert_default().push(text, date, place);
+            self.evidence.get_or_insert_default().push(text, date, at);
         } else if parse_boolean(text).is_some() {
             self.booleans += 1;
         } else {
             self.foreign += u64::from(notation_of(text).is_some());
         }
-        self.prose.push(text);
+        self.prose.push(text, self.file);
     }
 
     /// What the first cell with a value was.
@@ -187,12 +175,9 @@ impl Inference {
         }
     }
 
-    /// All cells stand in this file.
-    pub(crate) fn set_file(&mut self, file: usize) {
-        let texts = self.first_not_number.iter_mut().chain(&mut self.first_not_date).map(|(at, _)| at);
-        let places = texts.chain(self.epochs.first.iter_mut().map(|(at, _)| at));
-        places.for_each(|at| at.file = file);
-        self.evidence.iter_mut().for_each(|evidence| evidence.set_file(file));
+    /// The same column in this of several files.
+    pub(crate) fn in_file(self, file: usize) -> Self {
+        Inference { file, ..self }
     }
 
     /// What tells texts from categories.
@@ -290,53 +275,6 @@ fn is_in(format: &DateFormat, cell: Cell<'_>) -> bool {
         _ if format.is_epoch() => micros().is_some_and(|micros| EPOCHS.contains(&micros)),
         _ => format.is_pattern() && micros().is_some(),
     }
-}
-
-impl Epochs {
-    fn push(&mut self, value: f64, place: Place) {
-        self.first.get_or_insert((place.into(), value.to_bits()));
-        self.widen(value, value);
-        self.compact += u64::from(is_compact_date(value));
-    }
-
-    fn extend(&mut self, next: Self) {
-        self.first = self.first.or(next.first);
-        if let Some((low, high)) = next.range() {
-            self.widen(low, high);
-        }
-        self.compact += next.compact;
-    }
-
-    fn widen(&mut self, to_low: f64, to_high: f64) {
-        let (low, high) = self.range().unwrap_or((to_low, to_high));
-        self.range = Some((low.min(to_low).to_bits(), high.max(to_high).to_bits()));
-    }
-
-    fn range(&self) -> Option<(f64, f64)> {
-        self.range.map(|(low, high)| (f64::from_bits(low), f64::from_bits(high)))
-    }
-
-    fn resolve(&self, cells: u64) -> Result<DateFormat, (At, Problem)> {
-        if self.compact == cells {
-            return Ok(DateFormat::compact());
-        }
-        match (self.first, self.range()) {
-            (_, Some((low, _))) if low >= MILLISECONDS => Ok(DateFormat::epoch(true)),
-            (_, Some((low, high))) if low >= SECONDS && high < MILLISECONDS => Ok(DateFormat::epoch(false)),
-            (Some((at, got)), _) => Err((at, Problem::UnclearEpoch { got: f64::from_bits(got) })),
-            (None, _) => Ok(DateFormat::default()),
-        }
-    }
-}
-
-/// Whether a number is a date such as 20201231.
-fn is_compact_date(value: f64) -> bool {
-    if value.fract() != 0.0 || !(1e7..1e8).contains(&value) {
-        return false;
-    }
-    let number = value as u32;
-    i32::try_from(number / 10_000)
-        .is_ok_and(|year| NaiveDate::from_ymd_opt(year, number / 100 % 100, number % 100).is_some())
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ pub(crate) mod dates;
 pub(crate) mod infer;
 pub(crate) mod json;
 pub(crate) mod line_numbers;
+pub(crate) mod mixed;
 pub(crate) mod npy;
 pub(crate) mod number_format;
 pub(crate) mod options;
@@ -47,6 +48,7 @@ pub(crate) mod shards;
 pub(crate) mod take;
 pub(crate) mod text_detection;
 mod text_format;
+mod traced;
 pub(crate) mod write;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -181,34 +183,6 @@ impl Table {
             .with_date_formats(self.date_formats.clone())
     }
 
-    /// The same rows, each of which remembers its file wherever it gets to.
-    pub(crate) fn traced(mut self) -> Self {
-        let mut lines = LineNumbers::Files(Vec::new());
-        lines.append(0, &self.file, self.lines);
-        self.lines = lines;
-        self
-    }
-
-    /// The rows of several tables with the same columns, such as blocks of files; nothing of no table. `name` stands in messages about
-    /// the whole.
-    ///
-    /// Categories have their levels in order of appearance, and no others.
-    pub(crate) fn concat(name: &Arc<str>, tables: Vec<Self>) -> Option<Self> {
-        let (file, first) = (Arc::clone(name), tables.first()?);
-        let (declared, date_formats) = (Arc::clone(&first.declared), Arc::clone(&first.date_formats));
-        let (names, mut rows, mut lines) = (first.names.clone(), 0, LineNumbers::Files(Vec::new()));
-        let mut parts: Vec<Vec<Column>> = names.iter().map(|_| Vec::with_capacity(tables.len())).collect();
-        for table in tables {
-            debug_assert!(table.names == names);
-            lines.append(rows, &table.file, table.lines);
-            rows += table.rows;
-            parts.iter_mut().zip(table.columns).for_each(|(parts, column)| parts.push(column));
-        }
-        let columns = parts.into_iter().map(Column::concat).collect();
-        let table = Self::from_file(file, names, columns, rows, lines);
-        Some(table.with_declared(declared).with_date_formats(date_formats))
-    }
-
     pub(crate) fn name(&self) -> Arc<str> {
         Arc::clone(&self.file)
     }
@@ -260,7 +234,20 @@ impl Table {
     /// The file that a row came from: [`file`](Self::file), or one of several files of a table.
     #[must_use]
     pub fn file_of(&self, row: usize) -> &str {
-        self.lines.file(row).unwrap_or(&self.file)
+        self.one_of_files(row).unwrap_or(&self.file)
+    }
+
+    /// The file of a row in a table of several.
+    pub(crate) fn one_of_files(&self, row: usize) -> Option<&str> {
+        self.lines.file(row).map(|file| &**file)
+    }
+
+    /// Number of a row from 1, in its file if that has no lines.
+    pub(crate) fn row_in_file(&self, row: usize) -> u64 {
+        match self.lines.place(row) {
+            Place::Row(row) => row,
+            Place::Line(_) => row as u64 + 1,
+        }
     }
 
     /// A problem with the cell at `row` and `column`.

@@ -135,6 +135,11 @@ impl ColumnSink {
         ColumnSink { infer: Inference::new(name, options), ..ColumnSink::default() }
     }
 
+    /// The same column in this of several files.
+    pub(crate) fn in_file(self, file: usize) -> Self {
+        ColumnSink { infer: self.infer.map(|infer| infer.in_file(file)), ..self }
+    }
+
     /// `format` is that of dates.
     pub(crate) fn building(column_type: ColumnType, format: DateFormat) -> Self {
         ColumnSink { build: Builder::new(column_type, format), ..ColumnSink::default() }

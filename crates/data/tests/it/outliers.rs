@@ -19,7 +19,10 @@ fn a_value_far_from_the_rest_is_told_with_its_line() {
         (0..60).map(|i| if i == 40 { "9e15,3\n".into() } else { format!("{i},{}\n", i % 7) }).collect();
     let content = format!("x,y\n{rows}");
     let found = notices(&content, &EncodeOptions::default());
-    assert_eq!(found, [Notice::Outlier { column: "x".into(), line: Some(42), row: 41, value: 9e15 }]);
+    assert_eq!(
+        found,
+        [Notice::Outlier { column: "x".into(), file: None, line: Some(42), row: 41, value: 9e15 }]
+    );
     let text = found[0].to_string();
     assert!(text.contains("9000000000000000.0 in line 42") && text.contains("data.scaling"), "{text}");
     let quantiles = EncodeOptions { scaling: Scaling::Quantile, ..EncodeOptions::default() };

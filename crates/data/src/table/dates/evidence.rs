@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::format::DateFormat;
 use super::iso::format_datetime;
 use super::notation::{Order, Written};
-use crate::error::{At, Place, Problem};
+use crate::error::{At, Problem};
 
 /// Which orders the dates of a column allow, and the cells that rule the others out.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -41,9 +41,9 @@ type Orders = u8;
 
 impl Evidence {
     /// Takes one date into account.
-    pub(crate) fn push(&mut self, text: &str, written: Written, place: Place) {
+    pub(crate) fn push(&mut self, text: &str, written: Written, at: At) {
         let Written::Numbers(by_order) = written else { return };
-        let date = || Dated { at: place.into(), text: text.to_owned(), written };
+        let date = || Dated { at, text: text.to_owned(), written };
         // `01/01/2020` is an example of nothing as long as there is a better one.
         if self.example.as_ref().is_none_or(|before| !before.tells() && tells(&written)) {
             self.example = Some(date());
@@ -80,13 +80,6 @@ impl Evidence {
         for (against, found) in self.against.iter_mut().zip(next.against) {
             *against = against.take().or(found);
         }
-    }
-
-    /// All dates stand in this file.
-    pub(crate) fn set_file(&mut self, file: usize) {
-        let contradictions = self.contradictions.iter_mut().flatten().map(|found| &mut found.date);
-        let dates = self.example.iter_mut().chain(self.against.iter_mut().flatten()).chain(contradictions);
-        dates.for_each(|date| date.at.file = file);
     }
 
     fn ruled_out(&self) -> Orders {

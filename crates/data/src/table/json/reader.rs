@@ -32,6 +32,8 @@ pub(crate) struct JsonReader {
     discovering: bool,
     /// What the user says of the columns that are found.
     options: ReadOptions,
+    /// Which of several files this is.
+    number: usize,
     /// Keys of the first row that were passed over, for "did you mean".
     passed_over: Vec<String>,
     missing: MissingValues,
@@ -49,6 +51,7 @@ impl JsonReader {
             last_seen: Vec::new(),
             discovering: true,
             options,
+            number: 0,
             passed_over: Vec::new(),
             missing,
         }
@@ -58,6 +61,11 @@ impl JsonReader {
     pub(crate) fn expect_names(&mut self, names: &[String]) {
         self.discovering = false;
         names.iter().for_each(|name| self.add(name));
+    }
+
+    /// This is that one of several files.
+    pub(crate) fn set_number(&mut self, number: usize) {
+        self.number = number;
     }
 
     /// These keys are known, and others are found.
@@ -129,7 +137,7 @@ impl JsonReader {
                 Some(index) => index,
                 None if self.discovering => {
                     self.add(key);
-                    sinks.push(ColumnSink::inferring(key, &self.options));
+                    sinks.push(ColumnSink::inferring(key, &self.options).in_file(self.number));
                     self.names.len() - 1
                 }
                 None => {

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::table::mixed::mixed;
+
 /// A row, in the order in which rows are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct RowKey {
@@ -35,15 +37,9 @@ impl Chosen {
     }
 
     pub(super) fn key(&self, file: usize, row: usize) -> RowKey {
-        // SplitMix64: the same for a row in whatever order rows come.
-        let mut bits = self.seed ^ (file as u64).wrapping_mul(0xd1b5_4a32_d192_ed03) ^ row as u64;
-        for _ in 0..2 {
-            bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            bits ^= bits >> 31;
-        }
-        RowKey { hash: bits, file, row }
+        // The same for a row in whatever order rows come.
+        let bits = self.seed ^ (file as u64).wrapping_mul(0xd1b5_4a32_d192_ed03) ^ row as u64;
+        RowKey { hash: mixed(mixed(bits)), file, row }
     }
 
     pub(super) fn has(&self, key: &RowKey) -> bool {

@@ -33,9 +33,9 @@ pub(crate) struct FileScan {
 }
 
 impl FilePart {
-    /// A pass over a file, and its fault.
-    pub(crate) fn read(input: &mut Input, options: &ReadOptions) -> (Self, Option<DataError>) {
-        match scan(input, options) {
+    /// A pass over that one of several files, and its fault.
+    pub(crate) fn read(index: usize, input: &mut Input, options: &ReadOptions) -> (Self, Option<DataError>) {
+        match scan(index, input, options) {
             Ok((scan, error)) => (FilePart::Read(scan), error),
             Err(error) => (FilePart::Closed(Fault::from(&error)), Some(error)),
         }
@@ -51,10 +51,17 @@ impl FilePart {
     }
 }
 
-fn scan(input: &mut Input, options: &ReadOptions) -> Result<(FileScan, Option<DataError>), DataError> {
+fn scan(
+    index: usize,
+    input: &mut Input,
+    options: &ReadOptions,
+) -> Result<(FileScan, Option<DataError>), DataError> {
     let mut reader = Reader::open(input, options)?;
-    let mut sinks: Vec<ColumnSink> =
-        reader.names().iter().map(|name| ColumnSink::inferring(name, options)).collect();
+    if let Reader::Json(json) = &mut reader {
+        json.set_number(index);
+    }
+    let sink = |name: &String| ColumnSink::inferring(name, options).in_file(index);
+    let mut sinks: Vec<ColumnSink> = reader.names().iter().map(sink).collect();
     if let Reader::Parquet(parquet) = &reader {
         parquet
             .infer_from_schema(&mut sinks)

@@ -57,10 +57,6 @@ impl Merged {
         }
         self.rows += scan.rows;
         for (name, infer) in scan.columns {
-            let infer = infer.map(|mut infer| {
-                infer.set_file(index);
-                infer
-            });
             match (self.position.get(&name), infer) {
                 (None, infer) => {
                     self.position.insert(name.clone(), self.columns.len());

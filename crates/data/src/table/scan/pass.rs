@@ -31,7 +31,7 @@ struct Own {
 pub(crate) fn scan_input(input: &mut Input, options: &ReadOptions) -> Result<Found, DataError> {
     let files = [input.name.clone()];
     let mut merged = Merged::default();
-    match FilePart::read(input, options) {
+    match FilePart::read(0, input, options) {
         (_, Some(error)) => return Err(error),
         (FilePart::Read(scan), None) => {
             // Nothing before a first file contradicts it.
@@ -78,7 +78,7 @@ fn own_parts(files: &FileList, options: &ReadOptions, together: &dyn Together) -
         }
         let (mut part, error) = match files.find(index) {
             Ok(None) => (FilePart::Empty, None),
-            Ok(Some(mut input)) => FilePart::read(&mut input, options),
+            Ok(Some(mut input)) => FilePart::read(index, &mut input, options),
             Err(error) => (FilePart::Closed((&error).into()), Some(error)),
         };
         let held = part.inferences().map(|(_, infer)| infer.prose().held()).sum::<usize>();

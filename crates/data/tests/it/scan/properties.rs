@@ -95,7 +95,7 @@ impl Shape {
         self.files.iter().map(range).collect()
     }
 
-    /// Writes the rows in shards and in one file, and says what is the same of their errors.
+    /// Writes the rows in shards and in one file.
     fn write(&self, folder: &Folder, format: &str) -> (Source, Source) {
         let content = |rows: std::ops::Range<usize>| match format {
             "jsonl" => self.json(rows).into_bytes(),
@@ -163,7 +163,7 @@ fn check(shape: &Shape, format: &str) -> Result<(), TestCaseError> {
     for name in read.names() {
         prop_assert_eq!(texts(&read, name), texts(&read_whole, name));
     }
-    let strata = Some("c0");
+    let strata = Some("c0").filter(|name| one.columns.iter().any(|(known, _)| known == name));
     let drawn = sample(&one, 20, strata);
     let windows = rest(&one, &drawn.rows, 16);
     let mut ids: Vec<usize> = std::iter::once(&drawn.table)
@@ -209,7 +209,7 @@ fn sorted(scan: &TableScan) -> BTreeMap<&String, ColumnType> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
 
     #[test]
     fn processes_find_in_csv_what_one_pass_over_one_file_finds(seed: u64, zipped: bool) {

@@ -29,7 +29,7 @@ fn each_level_has_twenty_rows_or_all_beside_those_that_are_drawn_anyway() {
     let level = |id: usize| match id {
         _ if id % 1000 == 5 => "rare",
         _ if id % 100 == 7 => "seldom",
-        _ if id % 10 == 0 => "",
+        _ if id.is_multiple_of(10) => "",
         _ => "usual",
     };
     let folder = table(5, 3000, |id| level(id).to_owned());
