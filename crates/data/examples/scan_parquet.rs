@@ -1,5 +1,6 @@
 //! Times the scan and the sample of generated Parquet files: `scan_parquet FILES ROWS_OF_A_FILE`.
 
+use std::io::Write;
 use std::time::Instant;
 
 use inducing_data::{Alone, Column, ReadOptions, RowWriter, Shards, Sink, Source, Table, TableScan};
@@ -20,15 +21,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let scanned = start.elapsed();
         let start = Instant::now();
         let sample = scan.sample(10_000, 7, None, &Alone)?;
-        let mut out = std::io::stderr();
-        use std::io::Write;
-        writeln!(
-            out,
-            "{} rows: scan {scanned:?}, sample of {} {:?}",
-            scan.rows,
-            sample.table.rows(),
-            start.elapsed()
-        )?;
+        let (rows, drawn, sampled) = (scan.rows, sample.table.rows(), start.elapsed());
+        writeln!(std::io::stderr(), "{rows} rows: scan {scanned:?}, sample of {drawn} {sampled:?}")?;
     }
     Ok(())
 }

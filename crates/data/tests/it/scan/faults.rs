@@ -1,6 +1,6 @@
 //! A fault of one file reaches all processes, with its true place.
 
-use inducing_data::{Alone, Lane, Problem, ReadOptions, TableScan};
+use inducing_data::{Alone, EncodeOptions, Lane, Problem, ReadOptions, TableScan, TableSchema};
 
 use super::threads::together;
 use super::{rest, sample, scan, shards, texts};
@@ -115,4 +115,18 @@ fn rows_of_samples_and_windows_remember_their_file_and_line() {
             assert_eq!(table.line(row).map(|line| line.to_string()), Some(lines[row].clone()));
         }
     }
+}
+
+#[test]
+fn an_outlier_in_a_sample_is_told_by_file_and_line() {
+    let folder = Folder::new();
+    folder.write("1.csv", format!("x,y\n{}", "1,2\n2,3\n3,5\n".repeat(20)));
+    folder.write("2.csv", format!("x,y\n{}9e15,1\n", "1,2\n3,2\n".repeat(5)));
+    let scan = scan(&shards(&folder, "*.csv")).expect("readable");
+    let table = sample(&scan, 100, None).table;
+    let rows: Vec<usize> = (0..table.rows()).collect();
+    let fitted = TableSchema::fit(&table, &["y".into()], None, &rows, &EncodeOptions::default());
+    let notices: Vec<String> = fitted.expect("numbers").1.iter().map(ToString::to_string).collect();
+    let place = format!("in line 12 of {} is so far away", folder.path("2.csv").display());
+    assert!(notices.iter().any(|notice| notice.contains(&place)), "{notices:?}");
 }
