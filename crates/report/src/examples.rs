@@ -65,8 +65,10 @@ impl ExampleSource for ExampleRenderer<'_> {
             Original::Table(table) => {
                 let name = match table.line(row) {
                     Some(line) => format!("line {line}"),
-                    None => format!("row {}", row + 1),
+                    None => format!("row {}", table.row_in_file(row)),
                 };
+                let file = table.file_of(row);
+                let name = if file == table.file() { name } else { format!("{name} of {}", file_name(file)) };
                 Example { name, body: Body::Cells(self.cells(table, row)) }
             }
             Original::Images(set) => {
@@ -152,4 +154,8 @@ fn cell(column: &Column, row: usize) -> String {
         return text;
     }
     format!("{} … {}", words[..WORDS].join(" "), words[words.len() - WORDS..].join(" "))
+}
+
+fn file_name(path: &str) -> std::borrow::Cow<'_, str> {
+    std::path::Path::new(path).file_name().unwrap_or_default().to_string_lossy()
 }

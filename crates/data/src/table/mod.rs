@@ -243,7 +243,8 @@ impl Table {
     }
 
     /// Number of a row from 1, in its file if that has no lines.
-    pub(crate) fn row_in_file(&self, row: usize) -> u64 {
+    #[must_use]
+    pub fn row_in_file(&self, row: usize) -> u64 {
         match self.lines.place(row) {
             Place::Row(row) => row,
             Place::Line(_) => row as u64 + 1,

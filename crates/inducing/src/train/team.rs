@@ -78,15 +78,22 @@ impl Team<'_> {
             let owner = subtrees_of.iter().position(|subtrees| subtrees.contains(range))?;
             let at = subtrees_of[owner].iter().position(|subtree| subtree == range)?;
             let numbers = &received[owner][at * mine * bytes..(at + 1) * mine * bytes];
-            Some(bytemuck::pod_collect_to_vec::<u8, f32>(numbers))
+            Some(floats(numbers).collect())
         };
         let root = sum_of(0..self.lanes, 1, &known);
         // To all the stretch that is summed.
         let to = vec![0..mine * bytes; size];
         let from: Vec<usize> = (0..size).map(|other| stretch(other).len() * bytes).collect();
         let stretches = self.processes.exchange(bytemuck::cast_slice(&root), &to, &from)?;
-        Ok(stretches.iter().flat_map(|stretch| bytemuck::pod_collect_to_vec::<u8, f32>(stretch)).collect())
+        let mut whole = Vec::with_capacity(len);
+        stretches.iter().for_each(|stretch| whole.extend(floats(stretch)));
+        Ok(whole)
     }
+}
+
+/// Numbers as they were sent.
+fn floats(bytes: &[u8]) -> impl ExactSizeIterator<Item = f32> {
+    bytes.as_chunks::<4>().0.iter().map(|&four| f32::from_ne_bytes(four))
 }
 
 /// Where a subtree parts.
