@@ -60,8 +60,11 @@ class Run:
         steps = {phase: max((e["steps"] for e in header["history"] if e["phase"] == phase), default=0) for phase in PHASES}
         lines = [json.loads(line) for line in Path(f"{model}.times.jsonl").read_text().splitlines()]
         seconds = {phase: sum(line["seconds"] for line in lines if line.get("phase") == phase and line["epoch"] > 0) for phase in PHASES}
+        self.counts, self.steps, self.trained = steps, sum(steps.values()), sum(seconds.values())
+        exchange = re.search(r"([0-9.]+) s of .* went into exchanging", self.said)
+        self.exchange = float(exchange[1]) if exchange else 0.0
         self.rates = {phase: steps[phase] / seconds[phase] for phase in PHASES if steps[phase]}
-        self.rate = sum(steps.values()) / sum(seconds.values())
+        self.rate = self.steps / self.trained
         self.bytes = model.read_bytes()
 
 
@@ -84,36 +87,47 @@ def processes(folder: Path, rows: int, shards: int) -> None:
     """Rows a second of one process on one core, and of several; the batches of a step grow with their number."""
     print(f"{rows:,} rows × {COLUMNS} in {shards} files, {write(folder, rows, shards):.2f} GB of Parquet", flush=True)
     hosts = ROOT / "scripts/two-hosts"
-    steps = ["pretrain_min_steps=0", "pretrain_epochs=1", "epochs=1", "pretrain_max_steps=2000", "max_steps=1000"]
+    steps = ["pretrain_min_steps=0", "pretrain_epochs=1", "epochs=1", "pretrain_max_steps=600", "max_steps=300"]
     mpi = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
 
     def run(batches: int, size: tuple[int, int], launcher: tuple[str, ...]) -> Run:
         own = [*steps, f"accumulate_batches={batches}", f"pretrain_batch_size={size[0]}", f"batch_size={size[1]}"]
         options = [word for key in own for word in ("--set", f"train.{key}")]
         model = folder.parent / "m.ign"
-        return Run(f"{folder}/*.parquet", model, *ONE_THREAD, "--memory", "1GiB", *options, launcher=launcher, env=mpi)
+        return Run(f"{folder}/*.parquet", model, *ONE_THREAD, "--memory", "256MB", *options, launcher=launcher, env=mpi)
 
     for size in ((256, 128), (1024, 512), (2048, 1024)):
         print(f"batches of {size[0]} rows in pretraining, {size[1]} of the likelihood", flush=True)
         alone = run(1, size, ("taskset", "-c", "0"))
-        halves = run(2, size, ("taskset", "-c", "0"))
-        two = ("mpirun", "-n", "2", "--bind-to", "core")
-        kinds = [("1 process, 1 core", 1, None), ("2 processes, 2 cores", 2, two), ("2 hosts, 2 cores", 2, (str(hosts),))]
-        if os.cpu_count() >= 4:
-            kinds.append(("4 processes, 4 cores", 4, ("mpirun", "-n", "4", "--bind-to", "core")))
+        whole = {2: run(2, size, ("taskset", "-c", "0")).bytes}
+        kinds = [("2 processes", 2, ("mpirun", "-n", "2", "--bind-to", "core")), ("2 hosts", 2, (str(hosts),)), ("4 processes", 4, FOUR)]
+        exchange = 0.0
+        print(f"  {'1 process, 1 core:':20} {rates(alone, alone, 1, size)}", flush=True)
         for name, batches, launcher in kinds:
-            if name.startswith("2 hosts") and os.geteuid() != 0:
+            if name == "2 hosts" and os.geteuid() != 0:
                 continue
-            own = alone if launcher is None else run(batches, size, launcher)
-            if batches == 2 and own.bytes != halves.bytes:
+            own = run(batches, size, launcher)
+            if own.bytes != whole.setdefault(batches, own.bytes):
                 sys.exit(f"{name}: other bytes than those of one process")
-            parts = [
-                f"{phase} {own.rates[phase] * batches * rows / 1000:.0f}k rows/s ({own.rates[phase] * batches / alone.rates[phase]:.2f} ×)"
-                for phase, rows in zip(PHASES, size)
-            ]
-            exchange = re.search(r"\((\d+) %\) went into exchanging", own.said)
-            said = f", {exchange[1]} % exchanging gradients" if exchange else ""
-            print(f"  {name + ':':22} {', '.join(parts)}{said}", flush=True)
+            # A step is that of one process, times the processes of a core, and an exchange, which moves 2(n − 1)/n of the parameters.
+            turns = max(1.0, batches / os.cpu_count())
+            if name == "2 processes":
+                exchange = own.exchange / own.steps
+            expected = sum(
+                own.counts[phase] * (turns / alone.rates[phase] + turns * exchange * 2 * (batches - 1) / batches) for phase in PHASES
+            )
+            said = f"{100 * own.exchange / own.trained:.0f} % exchanging, {1000 * own.exchange / own.steps:.2f} ms a step"
+            model = f"steps took {own.trained:.0f} s, the model says {expected:.0f} s"
+            print(f"  {name + ', 2 cores:':20} {rates(own, alone, batches, size)}; {said}; {model}", flush=True)
+
+
+FOUR = ("mpirun", "-n", "4", "--oversubscribe", "--bind-to", "none")
+
+
+def rates(own: Run, alone: Run, batches: int, size: tuple[int, int]) -> str:
+    """Rows a second, beside those of one process."""
+    rows = [(phase, own.rates[phase] * batches * rows, own.rates[phase] * batches / alone.rates[phase]) for phase, rows in zip(PHASES, size)]
+    return ", ".join(f"{phase} {rate / 1000:.0f}k rows/s ({ratio:.2f} ×)" for phase, rate, ratio in rows)
 
 
 def house(folder: Path, rows: int, _: int) -> None:
