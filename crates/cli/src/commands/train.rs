@@ -8,7 +8,7 @@ use crate::training::cross_validation;
 use crate::training::run_args::{Assignments, RunArgs};
 use crate::training::train_run::{TrainRun, print_report_path};
 use crate::training::world::Processes;
-use data::{DatasetPart, Task};
+use data::{DatasetPart, Format, Task};
 use inducing::config::{Bounds, Threshold};
 use inducing::{Dataset, Settings, Trainer};
 use std::path::{Path, PathBuf};
@@ -214,14 +214,30 @@ impl Args {
             self.input_flags.refuse_image_flags(&self.input)?;
         }
         if !config.target.is_empty() || config.task == Some(Task::Regression) {
-            return Err(Failure::Usage(format!(
-                "{} holds {what}, whose classes are learned: there is no target column and no regression\nhint: leave `--target` and `--task` out",
-                self.input
-            )));
+            let input = &self.input;
+            return Err(Failure::Usage(match kind == InputKind::Images && holds_tables(Path::new(input)) {
+                true => format!(
+                    "{input} holds tables and other things\nhint: name the tables by a pattern: '{0}/*.csv', or '{0}/**/*.csv' with those in folders",
+                    input.trim_end_matches('/')
+                ),
+                false => format!(
+                    "{input} holds {what}, whose classes are learned: there is no target column and no regression\nhint: leave `--target` and `--task` out"
+                ),
+            }));
         }
         check_writable(out)?;
         Ok(reader.read_all(inputs)?)
     }
+}
+
+/// Whether tables lie in a folder, among other things; a text may be about the images beside it.
+fn holds_tables(folder: &Path) -> bool {
+    let is_table = |path: &Path| {
+        Format::from_path(path).is_some_and(|format| format != Format::Npy)
+            && path.extension().is_some_and(|ending| ending != "txt")
+    };
+    let mut files = folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+    files.any(|path| path.is_file() && is_table(&path))
 }
 
 /// `2GiB`, `500MB` or a number of bytes.

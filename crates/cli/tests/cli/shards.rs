@@ -91,6 +91,9 @@ fn shards_that_cannot_be_scored_are_refused() {
     folder.refuses("predict m.ign shards --out-dir full", &["which this command did not write"]);
     folder.refuses("predict m.ign shards shards/0.csv --out-dir out", &["two files would write"]);
     folder.refuses("predict m.ign shards --out-dir out --shard 3/2", &["`3/2` is no part"]);
+    folder.put("both/t.csv", folder.text("shards/0.csv"));
+    folder.put("both/more/t.csv", folder.text("shards/1.csv"));
+    folder.refuses("train both --target y", &["both holds tables and other things", "'both/**/*.csv'"]);
     folder.put("shards/2.csv", "y\n1\n");
     folder.refuses("train shards --target y -o x.ign", &["2.csv", "the column is missing here"]);
 }

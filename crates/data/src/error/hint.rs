@@ -91,7 +91,9 @@ pub(crate) fn hint(problem: &Problem, column: Option<&str>, trained: bool) -> Op
             "correct it, or list it under `data.missing_values` to treat it as missing".into()
         }
         Problem::MixedTypes { .. } => {
-            format!("write one type in all rows, or set `data.columns.{key} = \"category\"` or \"ignore\"")
+            format!(
+                "write one type in all rows, and all files of a table in one format, or set `data.columns.{key} = \"category\"` or \"ignore\""
+            )
         }
         Problem::UnsupportedType { .. } => format!("set `data.columns.{key} = \"ignore\"`"),
         Problem::TypeChanged { expected, .. } => {

@@ -95,10 +95,9 @@ impl Prepared {
         let (n, c) = (self.train.len(), self.schema.outputs());
         let mut tables = Vec::new();
         for column in 0..self.schema.numeric_width() {
-            let mut rows = self.train.clone();
             let value = |row: usize| matrix.x[row * matrix.width + column];
-            rows.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
-            let mut distinct: Vec<f32> = rows.iter().map(|&row| value(row)).collect();
+            let mut distinct: Vec<f32> = self.train.iter().map(|&row| value(row)).collect();
+            distinct.sort_unstable_by(f32::total_cmp);
             distinct.dedup();
             if distinct.len() < 32 || distinct.len() <= n / 2 {
                 continue;
@@ -106,12 +105,18 @@ impl Prepared {
             let (low, high) = (distinct[0], distinct[distinct.len() - 1]);
             let smallest = distinct.windows(2).map(|pair| pair[1] - pair[0]).fold(f32::INFINITY, f32::min);
             let equal_steps = smallest * (distinct.len() - 1) as f32 > 0.2 * (high - low);
+            if !equal_steps {
+                continue;
+            }
+            let mut order: Vec<(f32, usize)> = self.train.iter().map(|&row| (value(row), row)).collect();
+            order.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let rows: Vec<usize> = order.into_iter().map(|(_, row)| row).collect();
             let ratio = |output: usize| {
                 let y = |row: usize| numbers[row * c + output];
                 let steps = rows.windows(2).map(|pair| (y(pair[1]) - y(pair[0])).powi(2)).sum::<f32>();
                 steps / (2.0 * rows.iter().map(|&row| y(row).powi(2)).sum::<f32>())
             };
-            if equal_steps && (0..c).map(ratio).fold(f32::INFINITY, f32::min) < RATIO {
+            if (0..c).map(ratio).fold(f32::INFINITY, f32::min) < RATIO {
                 tables.extend(ROWS_A_KNOT.map(|rows| {
                     let knots = (distinct.len() / rows).max(4);
                     LookupShape { column, low, high, knots }

@@ -122,7 +122,7 @@ fn candidates(values: &[f64], bounds: Bounds) -> Vec<Transform> {
 /// Zeros, and what is tiny beside the rest, are moved by as much as the smallest of the others.
 fn log(values: &[f64]) -> Transform {
     let mut positive: Vec<f64> = values.iter().copied().filter(|y| *y > 0.0).collect();
-    positive.sort_by(f64::total_cmp);
+    positive.sort_unstable_by(f64::total_cmp);
     let Some(&median) = positive.get(positive.len() / 2) else { return Transform::Identity };
     let has_zeros = positive.len() < values.len();
     match (has_zeros, positive[0] > 1e-3 * median) {
@@ -140,7 +140,7 @@ fn logit(lower: f64, upper: f64) -> Transform {
 
 fn asinh(values: &[f64]) -> Transform {
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     let quantile = |p: f64| sorted[((sorted.len() - 1) as f64 * p) as usize];
     let width = (quantile(0.75) - quantile(0.25)) / 2.0;
     if width > 0.0 { Transform::Asinh { centre: quantile(0.5), width } } else { Transform::Identity }

@@ -90,13 +90,13 @@ fn squared_correlation(values: &[f64], rows: &[usize], y: &[f64]) -> f64 {
 /// Whether stretches of a serial column have targets like the stretches beside them.
 pub(super) fn blocks_follow_neighbours(column: &Column, learned: &Learned, rows: &[usize]) -> bool {
     let Column::Number(values) = column else { return false };
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_by(|&a, &b| values[rows[a]].total_cmp(&values[rows[b]]));
+    let mut order: Vec<(f64, usize)> = rows.iter().enumerate().map(|(i, &row)| (values[row], i)).collect();
+    order.sort_by(|a, b| a.0.total_cmp(&b.0));
     let size = rows.len().div_ceil(BLOCKS).max(2);
     learned.outputs.iter().any(|y| {
         let means: Vec<f64> = order
             .chunks(size)
-            .map(|block| block.iter().map(|&i| y[i]).sum::<f64>() / block.len() as f64)
+            .map(|block| block.iter().map(|(_, i)| y[*i]).sum::<f64>() / block.len() as f64)
             .collect();
         let n = means.len() as f64;
         let mean = means.iter().sum::<f64>() / n;
@@ -125,7 +125,7 @@ fn bins(column: &Column, rows: &[usize]) -> Vec<usize> {
         }
     };
     let mut sorted: Vec<f64> = numbers.iter().copied().filter(|x| x.is_finite()).collect();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     let mut edges: Vec<f64> =
         (1..BINS).filter_map(|k| sorted.get(k * sorted.len() / BINS).copied()).collect();
     edges.dedup();
