@@ -175,7 +175,7 @@ fn train_on_all(
 ) -> Result<Option<Box<Model>>, Failure> {
     let (prepared, config) = Trainer::new(data).config(config).prepare()?;
     let mut progress = args.progress();
-    progress.note(&format!("training again, on all {}", count(prepared.parts()[0].len(), "row")));
+    progress.note("training again, on all rows");
     progress.in_units(unit(&prepared.schema));
     let fit = prepared.fit_together(processes.collective(), &config, args.threads(), None, &mut |event| {
         progress.show(&event);

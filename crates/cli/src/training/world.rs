@@ -103,26 +103,26 @@ impl Processes {
             }
             Err(failure) => {
                 use std::io::Write;
-                eprintln!("error: rank {}: {failure}", world.rank());
-                let _ = std::io::stderr().flush();
+                // In one piece: others may fail at the same time.
+                let text = format!("error: rank {}: {failure}\n", world.rank());
+                let _ = std::io::stderr().write_all(text.as_bytes());
                 world.abort(i32::from(failure.exit_code()));
             }
         }
     }
 }
 
-/// The checkpoints of all processes of an earlier run, whatever their number was; each network where it got furthest.
+/// The checkpoints of all processes of an earlier run, whatever their number was; each network where it got furthest. What a still earlier
+/// run has left is passed over.
 pub(crate) fn load_checkpoints(first: &Path, config: &Config, data: &str) -> Result<Checkpoint, Failure> {
-    let mut whole = None;
-    for path in checkpoints(first) {
-        let own = Checkpoint::load(&path, config, data)?;
-        whole = Some(match whole {
-            None => own,
-            Some(whole) => own.merged(whole),
-        });
+    let loaded = checkpoints(first).into_iter().map(|path| Checkpoint::load(&path, config, data));
+    let (fitting, others): (Vec<_>, Vec<_>) = loaded.partition(Result::is_ok);
+    match (fitting.into_iter().flatten().reduce(|whole, own| own.merged(whole)), others.into_iter().next()) {
+        (Some(whole), _) => Ok(whole),
+        (None, Some(other)) => Ok(other?),
+        // Where there is none, the error says so.
+        (None, None) => Ok(Checkpoint::load(first, config, data)?),
     }
-    // Where there is none, the error says so.
-    whole.map_or_else(|| Ok(Checkpoint::load(first, config, data)?), Ok)
 }
 
 /// Removes them: they have done their work, and leftovers would only mislead.

@@ -166,7 +166,8 @@ impl Prepared {
         }
         // Networks of their own share nothing: a thread each is the best use of threads.
         let (all, each) = (runs.len(), if runs.len() > 1 { 1 } else { threads });
-        let (teams, lanes) = (Teams::new(processes, all)?, self.lanes(config));
+        let lanes = self.lanes(config);
+        let teams = Teams::new(processes, all, lanes)?;
         if let Some(idle) = teams.idle(processes.size(), all, lanes) {
             listen(Event::Notice(idle));
         }
@@ -175,7 +176,7 @@ impl Prepared {
         let runs: Vec<(usize, Run<'_>)> =
             runs.into_iter().enumerate().filter(|(k, _)| teams.trains(*k)).collect();
         // Of a team the first keeps the network, for the checkpoint and for all others.
-        let keeps = team.processes.rank() == 0;
+        let keeps = teams.keeps();
         let (runs_here, inner) = (runs.len().max(1), Mutex::new((checkpoint, listen)));
         let hub = EventHub { all, runs: runs_here, keeps, done: AtomicUsize::new(0), inner };
         let train =
@@ -464,19 +465,28 @@ struct Teams {
     team: Option<Box<dyn Collective>>,
     /// The network that it shares.
     first_network: usize,
+    /// Whether there is a batch for it.
+    has_batches: bool,
 }
 
 impl Teams {
-    fn new(processes: &dyn Collective, networks: usize) -> Result<Self, Error> {
+    fn new(processes: &dyn Collective, networks: usize, lanes: usize) -> Result<Self, Error> {
         let (rank, size) = (processes.rank(), processes.size());
-        let first_network = rank % networks;
-        let team = if size > networks { Some(processes.split(first_network)?) } else { None };
-        Ok(Self { rank, size, networks, team, first_network })
+        let (first_network, has_batches) = (rank % networks, rank / networks < lanes);
+        // Those without a batch are a group of their own.
+        let group = if has_batches { first_network } else { networks };
+        let team = if size > networks { Some(processes.split(group)?) } else { None };
+        Ok(Self { rank, size, networks, team, first_network, has_batches })
     }
 
     /// Whether this process trains a network.
     fn trains(&self, network: usize) -> bool {
-        network % self.size == self.rank % self.networks
+        self.has_batches && network % self.size == self.rank % self.networks
+    }
+
+    /// Whether it is the first that does.
+    fn keeps(&self) -> bool {
+        self.has_batches && self.own().rank() == 0
     }
 
     fn own(&self) -> &dyn Collective {

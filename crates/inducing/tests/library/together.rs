@@ -83,6 +83,17 @@ fn a_network_has_the_same_bytes_from_any_number_of_processes() {
 }
 
 #[test]
+fn processes_without_a_batch_change_nothing() {
+    let data = in_memory();
+    let alone = trained(&data, &settings(&[]), 1);
+    for size in [2, 3] {
+        assert!(trained(&data, &settings(&[]), size) == alone, "{size} processes");
+    }
+    let members = settings(&["train.crossfit_folds=2"]);
+    assert!(trained(&data, &members, 7) == trained(&data, &members, 1));
+}
+
+#[test]
 fn members_and_their_batches_are_parted_among_more_processes_than_members() {
     let data = in_memory();
     let settings = settings(&["train.crossfit_folds=2", "train.accumulate_batches=2"]);
@@ -168,6 +179,26 @@ fn a_class_of_few_rows_is_learned_from_a_table_that_does_not_fit() {
     let model = Trainer::new(&data).settings(settings(&["data.ignore=[\"y\"]"])).fit().expect("trains");
     let classes = &model.header().schema.classes().expect("classes");
     assert!(classes.contains(&"rare".to_owned()), "{classes:?}");
+}
+
+#[test]
+fn numbers_are_classes_only_if_they_are_in_the_whole_table() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let name = shards(folder.path(), 4, 2500);
+    for file in 0..4 {
+        let path = folder.path().join(format!("{file:02}.csv"));
+        let text = std::fs::read_to_string(&path).expect("readable");
+        let whole = |(i, line): (usize, &str)| match (i, file) {
+            (0, _) => format!("{line},n"),
+            (1234, 3) => format!("{line},0.5"),
+            _ => format!("{line},{}", i % 2),
+        };
+        let lines: Vec<String> = text.lines().enumerate().map(whole).collect();
+        std::fs::write(&path, lines.join("\n")).expect("writable");
+    }
+    let data = Dataset::read(&name).expect("readable").within_memory(200_000).target("n").expect("a target");
+    let (prepared, _) = Trainer::new(&data).settings(settings(&[])).prepare().expect("rows to learn from");
+    assert!(prepared.schema.classes().is_none());
 }
 
 #[test]

@@ -31,7 +31,13 @@ impl TableScan {
         rows.append(candidates);
         rows.sort();
         let table = rows.table().and_then(|table| Table::concat(&self.files.name, vec![table.clone()]));
-        let table = self.described(table.unwrap_or_else(|| self.without_rows()));
+        let mut table = self.described(table.unwrap_or_else(|| self.without_rows()));
+        if let Some(name) = strata.filter(|_| too_many_levels)
+            && matches!(table.column(name), Ok(Column::Number(_)))
+        {
+            let declared = self.options.given().cloned().chain([name.to_owned()]);
+            table = table.with_declared(Arc::new(declared.collect()));
+        }
         let extra = Arc::new(extra.iter().map(RowKey::position).collect());
         Sample { table, rows: SampledRows { chosen, extra } }
     }

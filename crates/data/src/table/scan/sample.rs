@@ -62,7 +62,8 @@ impl TableScan {
     /// Some `count` of the rows, chosen by `seed`: the same in whatever order, on however many processes files are read.
     ///
     /// If `strata` names a column of categories or booleans with at most 1000 levels, or of so few whole numbers that they can be classes,
-    /// there are rows beside these, so that each level has 20 or all that it has.
+    /// there are rows beside these, so that each level has 3 or all that it has. A column of other numbers counts as declared: the
+    /// sample may have few of its values, and they are no classes.
     ///
     /// # Errors
     /// If the files changed since they were scanned, or `strata` is no column.

@@ -7,8 +7,8 @@ use super::rows::Rows;
 use crate::schema::task::MOST_NUMBER_CLASSES;
 use crate::table::{Column, Table};
 
-/// Rows that a sample has of each level at least, if there are as many.
-pub(super) const ROWS_OF_A_LEVEL: usize = 20;
+/// Rows that a sample has of each level at least, if there are as many: enough to know it, and so few that its share stays about what it is.
+pub(super) const ROWS_OF_A_LEVEL: usize = 3;
 /// A column of more levels has no strata, nor has one of numbers that are not whole or have more values than can be classes.
 const MOST_LEVELS: usize = 1000;
 
