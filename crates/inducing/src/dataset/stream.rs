@@ -159,7 +159,11 @@ impl RowStream {
 
     /// The rows of a table that can be learned from; nothing where there are none.
     fn encoded(&self, table: &Table) -> Result<Option<Window>, Error> {
-        let (mut rows, _) = data::rows_with_targets(table, &self.schema.targets.names())?;
+        let mut rows = match data::rows_with_targets(table, &self.schema.targets.names()) {
+            Ok((rows, _)) => rows,
+            Err(error) if matches!(*error.problem, Problem::TargetAllMissing { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
         if let Target::Classes(target) = &self.schema.targets {
             let known: HashSet<&String> = target.levels.iter().collect();
             let column = table.column(&target.name)?;

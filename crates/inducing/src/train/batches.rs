@@ -53,28 +53,29 @@ impl<'a> Batches<'a> {
         Self::Files { sample, first: own.start, lanes: own.map(reader).collect() }
     }
 
-    /// Calls `work` with the batch of a lane in a step. Steps come one after the other.
+    /// Calls `work` with the batch of a lane in a step; nothing of a lane whose files have no row to learn from. Steps come one after the
+    /// other.
     pub(super) fn with_batch<R>(
         &self,
         step: usize,
         lane: usize,
         work: impl FnOnce(Batch<'_>) -> Result<R, Error>,
-    ) -> Result<R, Error> {
+    ) -> Result<Option<R>, Error> {
         match self {
             Self::Memory { inputs, targets, rows, steps, lanes } => {
                 let part = |rows: &Range<usize>, k: usize, of: usize| {
                     rows.start + k * rows.len() / of..rows.start + (k + 1) * rows.len() / of
                 };
                 let own = part(&part(&(0..rows.len()), step, *steps), lane, *lanes);
-                work(Batch { inputs, targets: *targets, rows: &rows[own] })
+                work(Batch { inputs, targets: *targets, rows: &rows[own] }).map(Some)
             }
             Self::Files { sample, first, lanes } => {
                 let mut reader = lanes[lane - first].lock().expect("no reader panicked");
                 for _ in 0..=std::mem::take(&mut reader.skip) {
                     reader.next_batch()?;
                 }
-                let (window, rows) = reader.batch();
-                work(Batch { inputs: &window.inputs, targets: window.targets(*sample), rows })
+                let Some((window, rows)) = reader.batch() else { return Ok(None) };
+                work(Batch { inputs: &window.inputs, targets: window.targets(*sample), rows }).map(Some)
             }
         }
     }
@@ -91,6 +92,8 @@ pub(super) struct LaneReader {
     /// How often the files were read to their end, and whether this time gave a batch.
     pass: u64,
     is_fruitful: bool,
+    /// Whether there is no row at all.
+    is_barren: bool,
     windows: Receiver<Result<Window, Error>>,
     /// Windows of this pass so far; decides the order of rows.
     read: u64,
@@ -109,6 +112,7 @@ impl LaneReader {
             skip,
             pass: 0,
             is_fruitful: false,
+            is_barren: false,
             windows: stream.windows(seed, lane),
             read: 0,
             window: None,
@@ -117,8 +121,8 @@ impl LaneReader {
         }
     }
 
-    fn batch(&self) -> (&Window, &[usize]) {
-        (self.window.as_ref().expect("`next_batch` found one"), &self.rows[self.batch.clone()])
+    fn batch(&self) -> Option<(&Window, &[usize])> {
+        Some((self.window.as_ref()?, &self.rows[self.batch.clone()]))
     }
 
     /// The next window. A thread of the pool helps others while it waits: who makes the window may need them.
@@ -134,8 +138,11 @@ impl LaneReader {
         }
     }
 
-    /// Goes on to the next batch.
+    /// Goes on to the next batch, if the files have any row.
     fn next_batch(&mut self) -> Result<(), Error> {
+        if self.is_barren {
+            return Ok(());
+        }
         let mut size = self.size.min(self.rows.len());
         while size == 0 || self.batch.end + size > self.rows.len() {
             // What is left of a window is less than a batch.
@@ -156,7 +163,10 @@ impl LaneReader {
                     self.windows = self.stream.windows(self.seed.wrapping_add(self.pass), self.lane);
                     self.rows.clear();
                 }
-                Err(_) => return Err(Error::inputs("training rows in the files", "none")),
+                Err(_) => {
+                    self.is_barren = true;
+                    return Ok(());
+                }
             }
             size = self.size.min(self.rows.len());
         }

@@ -218,12 +218,19 @@ impl<'a> NetworkTrainer<'a> {
                 Ok((value, rows))
             });
             heads_of().push(head);
-            found
+            Ok(found?.unwrap_or((StepValue { loss: 0.0, utilisation: 0.0 }, 0)))
+        };
+        let no_rows = || {
+            StepError::Fatal(Error::Request(
+                "no file has a row to learn from\nhint: look at the target column of the files".into(),
+            ))
         };
         if self.team.is_trivial() {
             gradient.resize(len, 0.0);
-            let (value, _) = evaluate(0, self.threads, gradient)?;
-            return Ok(Some(value));
+            return match evaluate(0, self.threads, gradient)? {
+                (_, 0) => Err(no_rows()),
+                (value, _) => Ok(Some(value)),
+            };
         }
         let failure = Mutex::new(None);
         let lanes_at_a_time = self.threads.min(self.team.own().len()).max(1);
@@ -254,6 +261,9 @@ impl<'a> NetworkTrainer<'a> {
         let [loss, utilisation, rows, stops, failures] = sum[len..] else { unreachable!("{MORE} numbers") };
         if stops > 0.0 || failures > 0.0 {
             return Ok(None);
+        }
+        if rows == 0.0 {
+            return Err(no_rows());
         }
         sum.truncate(len);
         sum.iter_mut().for_each(|g| *g /= rows);

@@ -164,6 +164,19 @@ fn each_process_reads_some_of_the_files() {
 }
 
 #[test]
+fn a_file_without_a_row_to_learn_from_is_no_obstacle() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let name = shards(folder.path(), 3, 3000);
+    std::fs::write(folder.path().join("empty.csv"), "").expect("writable");
+    std::fs::write(folder.path().join("header.csv"), "x,z,colour,w,y,c\n").expect("writable");
+    std::fs::write(folder.path().join("unknown.csv"), "x,z,colour,w,y,c\n1,2,red,1,,low\n")
+        .expect("writable");
+    let data = Dataset::read(&name).expect("readable").within_memory(200_000).target("y").expect("a target");
+    let settings = settings(&["train.accumulate_batches=6", "train.max_steps=20"]);
+    assert!(trained(&data, &settings, 4) == trained(&data, &settings, 1));
+}
+
+#[test]
 fn a_class_of_few_rows_is_learned_from_a_table_that_does_not_fit() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let name = shards(folder.path(), 4, 2500);
