@@ -96,7 +96,7 @@ def processes(folder: Path, rows: int, shards: int) -> None:
         model = folder.parent / "m.ign"
         return Run(f"{folder}/*.parquet", model, *ONE_THREAD, "--memory", "256MB", *options, launcher=launcher, env=mpi)
 
-    for size in ((256, 128), (1024, 512), (2048, 1024)):
+    for size in ((256, 128), (2048, 1024)):
         print(f"batches of {size[0]} rows in pretraining, {size[1]} of the likelihood", flush=True)
         alone = run(1, size, ("taskset", "-c", "0"))
         whole = {2: run(2, size, ("taskset", "-c", "0")).bytes}

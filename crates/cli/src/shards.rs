@@ -55,6 +55,21 @@ struct Manifest {
 /// Its name: engines pass over what begins with an underscore.
 const MANIFEST: &str = "_ign.json";
 
+/// Whether all files of the inputs are Parquet, which has room for all digits.
+pub(crate) fn are_parquet(inputs: &[String]) -> Result<bool, Failure> {
+    let is_parquet = |path: &Path| Format::from_path(path) == Some(Format::Parquet);
+    for name in inputs {
+        let all = match Shards::recognise(name)? {
+            Some(shards) => shards.paths().iter().all(|path| is_parquet(path)),
+            None => is_parquet(Path::new(name)),
+        };
+        if !all {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Scores every shard of the part that has no output yet.
 pub(crate) fn run(
     request: &PredictRequest<'_>,

@@ -120,9 +120,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             explain: args.explain,
         },
     )?;
-    // Of a folder, formats are those of the files, which text suits best where it is unknown.
-    let text = args.out_dir.is_some() && args.output_format != Some(Format::Parquet)
-        || args.out_dir.is_none() && is_text(&args.out, args.output_format);
+    // Of a folder, formats are those of the files.
+    let text = match (&args.out_dir, args.output_format) {
+        (Some(_), None) => !shards::are_parquet(&args.inputs)?,
+        _ => is_text(&args.out, args.output_format),
+    };
     let columns = match (args.digits, text) {
         (Some(digits), _) => columns.with_digits(Some(usize::from(digits))),
         (None, true) => columns,

@@ -58,6 +58,21 @@ fn every_shard_gets_an_output_and_those_that_are_there_stay() {
 }
 
 #[test]
+fn outputs_in_parquet_have_all_digits() {
+    let folder = parted();
+    folder.train("t.csv --target y -o m.ign --quiet --no-report").succeeds();
+    for command in [
+        "shards/0.csv -o in/0.parquet --output-format parquet --keep a,b",
+        "in --out-dir out",
+        "in/0.parquet -o one.parquet",
+    ] {
+        std::fs::create_dir_all(folder.path("in")).expect("writable");
+        folder.ign(&format!("predict m.ign {command} --quiet")).succeeds();
+    }
+    assert_eq!(folder.read("out/0.parquet"), folder.read("one.parquet"));
+}
+
+#[test]
 fn outputs_lie_in_folders_as_the_files_of_a_pattern_do() {
     let folder = parted();
     folder.train("t.csv --target y -o m.ign --quiet --no-report").succeeds();
