@@ -80,7 +80,7 @@ def run(ign: Path, folder: Path, rows: int) -> None:
     model, out = folder.parent / "m.ign", folder.parent / "out"
     train = ["train", str(folder / "000.parquet"), "--target", "y", "--ignore", "id", "--preset", "single", "--no-report", "--quiet"]
     subprocess.run([ign, *train, "-o", model], check=True)
-    command = [ign, "predict", model, f"{folder}/*.parquet", "--out-dir", out, "--output-format", "parquet", "--keep", "id", "--threads", "2", "--quiet"]
+    command = [ign, "predict", model, f"{folder}/*.parquet", "--out-dir", out, "--keep", "id", "--threads", "2", "--quiet"]
     kinds: list[tuple[str, Callable[[], Any]]] = [
         ("ign predict", lambda: subprocess.run(command, check=True)),
         ("Spark", lambda: by_spark(folder, model, out)),

@@ -104,6 +104,6 @@ impl DataConfig {
     }
 }
 
-fn is_zero(x: &usize) -> bool {
+pub(super) fn is_zero(x: &usize) -> bool {
     *x == 0
 }

@@ -1,5 +1,6 @@
 //! `[train]`: the optimisation.
 
+use super::reading::is_zero;
 use super::{Positive, Share, Threshold};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -113,10 +114,6 @@ pub struct TrainConfig {
     /// After the test part was judged, train again on all rows and keep the scores.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refit_on_all: bool,
-}
-
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
 
 fn one() -> NonZeroUsize {
